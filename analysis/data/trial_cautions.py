@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 READ_AS = "read-as"  # the code of what the columns of a table were guessed to be
 UNREAD = "columns-unread"  # and of those that no role is known of
+HOSTS = "several-hosts"  # and of runs of several hosts that are taken as those of one
 SINGLE = "single"  # and of values that are the only one of their benchmark
 CHANGED = "benchmark-changed"  # the code of a benchmark that was measured in several ways
 DIFFER = "settings-differ"  # and of sides that were measured with other settings
-_SHOWN = (CHANGED, DIFFER, READ_AS, UNREAD)  # of an import, on a first screen
+_SHOWN = (CHANGED, DIFFER, READ_AS, UNREAD, HOSTS)  # of an import, on a first screen
 SETTINGS = "settings"  # key of an imported trial's manifest: what its table says in all rows
 DEFINITIONS = "definitions"  # key of an imported trial's manifest: benchmark -> how it was measured
 _BESIDE = (CAMPAIGN, ENVIRONMENT, FINDINGS)  # files that the judge does not read

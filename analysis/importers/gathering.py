@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.opening import STDIN, no_collections, readable
-from ..data.trial_cautions import CHANGED, settings_differ
+from ..data.trial_cautions import CHANGED, HOSTS, settings_differ
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -535,7 +535,7 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     if len(hosts) > 1:
         text = f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)})"
         text += ": a difference between them may be that of the hosts"
-        told.append(Caution("several-hosts", text, hosts))
+        told.append(Caution(HOSTS, text, hosts))
     told += (*_alike(placed), *copied)
     told += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)

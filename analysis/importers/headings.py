@@ -339,19 +339,21 @@ def long_mapping(
         what = f"the heading {one!r} may mean minutes or the minimum"
         raise opened.fail(what, f"write {one[:-4] + ' (min)'!r} for minutes", at=at)
     taken = {place for places in stated.values() for place in places}
-    free = [headings[k] for k in numeric if k not in taken]
-    role, value = "value", free[0] if free else "HEADING"
+    free = [k for k in numeric if k not in taken]
+    role, value = "value", "HEADING"
     what = "no heading names a value"
     if found is None and free:
-        what += f": {figures.listed(free, _SHOWN)} hold numbers"
+        value = headings[max(free, key=lambda k: len(set(columns[k])))]  # keys have few values
+        what += f": {figures.listed([headings[k] for k in free], _SHOWN)} hold numbers"
     elif found is not None:
         hold = figures.listed([headings[k] for k in texts], _SHOWN)
         what = f"no heading names a benchmark or a variant: {hold} hold text"
         value = headings[found.values[0][0]]
         if found.runs:
             role, value = "run", "+".join(headings[k] for k in found.runs[0])
-    known = found.stated if found else ()
-    name = next((f"benchmark={headings[k]}, " for k in texts if k not in known), "")
+    known, about = found.stated if found else (), mapped([*headings, "value"])
+    called = [*(about.benchmark if about else ()), *texts]
+    name = next((f"benchmark={headings[k]}, " for k in called if k not in known), "")
     raise opened.fail(what, f"say which: --columns '{name}{role}={value}'", at=at)
 
 

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..data.number_text import Decimal, is_numeric, number_in
+from ..data.trial_cautions import HOSTS
 from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of
 
@@ -220,7 +221,7 @@ def single(what: str, keeps: str) -> str:
 def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:
     """Say that a file holds runs of several hosts."""
     named = f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)})"
-    return Caution("several-hosts", f"{named}, and {fix}")
+    return Caution(HOSTS, f"{named}, and {fix}")
 
 
 def within(data: object, *keys: str) -> Any:  # noqa: ANN401 - any JSON

@@ -8,7 +8,8 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from ..data.matrix_file import Dress, TextTable, read_text
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
-from ..record.json_paths import JsonPathError, Place, beside, places, root
+from ..record.json_paths import Entry, JsonPathError, Place, beside, places, root
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Coded, LongTable, Real, long_file
 from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
@@ -293,7 +294,8 @@ _Cells = dict[str, object]  # the cells of a row, by heading
 def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any JSON
     """Read what ``--columns`` says by paths: a row for each number at those of `value`.
 
-    Of a list each path without ``[`` is one of each entry. Plain values beside a value are columns too.
+    Of a list each path without ``[`` is one of each entry. Columns too are the plain values of each ``[*]`` on the
+    way to a value, and the keys of objects there: whatever may tell rows apart.
     """
     stated: dict[str, list[str]] = {}
     literal: dict[str, str] = {}
@@ -307,6 +309,7 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
         raise UsageError(
             "no path of values is given", "--columns", "say value=PATH, such as results[*].times"
         )
+    called = _headings(stated)
     rows: list[_Cells] = []
     wheres: list[str] = []
     names: dict[str, dict[str, None]] = {role: {} for role in stated}
@@ -315,7 +318,7 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
             found = places(root(data), path)
         for place in found:
             row: _Cells = {}
-            taken = {place.where}
+            taken = [place]
             for role, paths in stated.items():
                 for one in paths if role != "value" else ():
                     if role in literal and not _is_there(place, path, one):
@@ -326,17 +329,11 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
                             raise JsonPathError(
                                 f"it leads to {len(at)} values at {place.where}, or to a list"
                             )
-                    taken.add(at[0].where)
-                    row[key := _heading(one, role)] = at[0].value
+                    taken.append(at[0])
+                    row[key := called[role, one]] = at[0].value
                     names[role][key] = None
-            _, whole, at_entry = place.entries[-1]
-            before = f"{at_entry}." if at_entry else ""
-            row |= {
-                key: cell
-                for key, cell in (whole.items() if isinstance(whole, dict) else ())
-                if not (isinstance(cell, (list, dict)) or f"{before}{key}" in taken or key in row)
-            }
-            key = _heading(path, "value")
+            row |= dict(_on_the_way(place, path, taken, row))
+            key = called["value", path]
             names["value"][key] = None
             for where, number, run in _numbers(place.value, place.where):
                 rows.append({**row, key: number, **({"run": run} if run else {})})
@@ -349,6 +346,52 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
         ([row.get(key) for key in headings] for row in rows),
         line_of=wheres.__getitem__,
     )
+
+
+def _headings(stated: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]:
+    """Name the column of each path by its last key, or by its role; by all keys where two paths end alike."""
+    paths = [(role, path) for role, several in stated.items() for path in several]
+    last = {(role, path): _heading(path, role) for role, path in paths}
+    ends = Counter(last[role, path] for path, role in {path: role for role, path in paths}.items())
+    whole = {one: re.sub(r"\[(\*|\d+)\]\.?", ".", one[1]).strip(".") for one in paths}
+    return {one: last[one] if ends[last[one]] == 1 else whole[one] for one in paths}
+
+
+def _on_the_way(
+    place: Place, path: str, taken: Sequence[Place], known: Collection[str]
+) -> Iterator[tuple[str, object]]:
+    """Give the plain values of each ``[*]`` on the way to a place, nearest first, and the keys of objects.
+
+    A value whose name is `known`, and a key, are called by their path.
+    """
+    there, keys = {one.where for one in taken}, {(one.where, one.value) for one in taken[1:]}
+    entries, seen = place.entries[1:] or place.entries, {*known}
+    parts = path.split("[*]")
+    inner: Entry | None = None
+    for k in reversed(range(len(entries))):
+        entry, whole = entries[k], "".join(f"{part}[*]" for part in parts[: k + 1])
+        apart = None  # an object of entries, whose values are not those of what holds it
+        if inner is not None and isinstance(inner.key, str):
+            apart = inner.where.removesuffix(inner.key).removesuffix(".")
+        for name, where, value in _plain(entry.value, entry.where, apart):
+            if where not in there:
+                yield name if name not in seen else f"{whole}.{name}", value
+                seen.add(name)
+        if isinstance(entry.key, str) and entry.where and (entry.where, entry.key) not in keys:
+            yield f"{whole}.@", entry.key
+        inner = entry
+
+
+def _plain(
+    one: object, at: str, apart: str | None, before: str = ""
+) -> Iterator[tuple[str, str, object]]:
+    """Give name, place and value of the plain values of an object, and of objects in it but that at `apart`."""
+    for key, value in one.items() if isinstance(one, dict) and at != apart else ():
+        where = f"{at}.{key}" if at else key
+        if isinstance(value, dict):
+            yield from _plain(value, where, apart, f"{before}{key}.")
+        elif not isinstance(value, list):
+            yield f"{before}{key}", where, value
 
 
 @contextmanager

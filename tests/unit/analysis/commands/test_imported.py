@@ -290,3 +290,14 @@ def test_a_matrix_file_is_read_as_ever(tmp_path: Path, heads: str) -> None:
     assert answer("verdict", *paths, "--better", "lower")["baseline"] == "n"
     assert answer("import", paths[0], "--dry-run")["format"] == "wide-csv"
     assert trial_and_variant(str(paths[0])) is None
+
+
+def test_the_first_screen_says_that_hosts_are_taken_as_one(tmp_path: Path) -> None:
+    rows = (f"h{k % 3},{v},b,{100 * (1 + k % 3) + k}" for k in range(12) for v in ("old", "new"))
+    path = tmp_path / "lab.csv"
+    path.write_text("\n".join(("host,variant,benchmark,time_ms", *rows)) + "\n")
+    said = " ".join(executed("verdict", path)[1].split())
+    assert "note the column 'host' names 3 hosts (h0, h1, h2)" in said
+    assert "'session=host'" in said
+    shown = " ".join(executed("verdict", path, "--columns", "session=host")[1].split())
+    assert "hosts" not in shown

@@ -261,6 +261,36 @@ STATED = [
         "benchmark=benchmark, variant=variant, value=value",
         [("fib", "c", [1, 2], None), ("fib", "go", [3, 4], None)],
     ),
+    (  # what stands in another object beside a value tells rows apart
+        '[{"b": "x", "c": {"lib": "p", "at": [9]}, "t": {"ms": 1, "u": 5}}, {"b": "x", "c": {"lib": "q"}, "t": {"ms": 2, "u": 6}}]',
+        {"benchmark": "b", "value": "t.ms"},
+        "benchmark=b, value=ms [ms], factor=c.lib",
+        [("x c.lib=p", None, [1], None), ("x c.lib=q", None, [2], None)],
+    ),
+    (  # and so does what stands further out, even under the same name, and each key of an object
+        '{"sets": [{"name": "p", "of": [{"name": "x", "ms": [1]}]}, {"name": "q", "of": [{"name": "x", "ms": [2]}]}]}',
+        {"benchmark": "sets[*].of[*].name", "value": "sets[*].of[*].ms"},
+        "benchmark=name, value=ms [ms], factor=sets[*].name",
+        [("x sets[*].name=p", None, [1], None), ("x sets[*].name=q", None, [2], None)],
+    ),
+    (
+        '{"sets": [{"name": "p", "of": [{"name": "x", "ms": [1]}]}, {"name": "q", "of": [{"name": "x", "ms": [2]}]}]}',
+        {"benchmark": "sets[*].of[*].name", "variant": "sets[*].name", "value": "sets[*].of[*].ms"},
+        "benchmark=sets.of.name, variant=sets.name, value=ms [ms]",
+        [("x", "p", [1], None), ("x", "q", [2], None)],
+    ),
+    (
+        '{"p": {"x": {"ms": 1, "n": 7}, "y": {"ms": 2, "n": 8}}, "q": {"x": {"ms": 3, "n": 9}}}',
+        {"benchmark": "[*][*].@", "value": "[*][*].ms"},
+        "benchmark=benchmark, value=ms [ms], factor=[*].@",
+        [("x [*].@=p", None, [1], None), ("y [*].@=p", None, [2], None), ("x [*].@=q", None, [3], None)],
+    ),
+    (
+        '{"x": [1, 2], "y": [3]}',
+        {"value": "[*]", "unit": "'ms'"},
+        "value=value, unit='ms', factor=[*].@",
+        [("[*].@=x", None, [1, 2], None), ("[*].@=y", None, [3], None)],
+    ),
 ]  # fmt: skip
 
 
@@ -311,6 +341,10 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         (
             "Dings,Bums,ms\nx,y,1\nx,z,2\n",
             "no heading names a benchmark or a variant: Dings, Bums hold text\n.*value=ms'",
+        ),
+        (  # the column with most values, and the one that is called a benchmark
+            "Dings,k,task,a\nx,1,y,7\nx,1,z,8\n",
+            "no heading names a value: k, a hold numbers\n.*'benchmark=task, value=a'",
         ),
     ],
 )
