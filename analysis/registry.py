@@ -39,8 +39,8 @@ PAGES = {
 CHAPTERS = {
     "answer": "analysis.report.answer:chapter",
     "benchmarks": "analysis.report.benchmarks:chapter",
-    "distribution": "analysis.report.distribution:distribution",
-    "iterations": "analysis.report.distribution:iterations",
+    "distribution": "analysis.report.benchmarks:distribution",
+    "iterations": "analysis.report.benchmarks:iterations",
     "why": "analysis.report.why:chapter",
     "published": "analysis.report.further:published",
     "suite": "analysis.report.further:suite",
@@ -79,15 +79,11 @@ _RUNS = {
     "density": "a kernel density of the runs against the fitted normal law",
     "qq": "the runs against a normal law",
     "modes": "a mixture of normal laws over the histogram of the runs",
+    "iterations": "all iterations of each run, and which of them are judged",
 }
-_ITERATIONS = {"iterations": "all iterations of each run, and which of them are judged"}
 FIGURES = {
     name: FigureKind(f"analysis.report.{module}:draw_{name}", shows, each=kinds is not _SUITE)
-    for module, kinds in (
-        ("suite_figures", _SUITE),
-        ("run_figures", _RUNS),
-        ("iteration_figures", _ITERATIONS),
-    )
+    for module, kinds in (("suite_figures", _SUITE), ("run_figures", _RUNS))
     for name, shows in kinds.items()
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from analysis.plots.axes import quantity_scale
 from analysis.plots.chart import Sheet, arranged, write_picture
-from analysis.report.iteration_figures import RunIterations, panel_of
+from analysis.report.run_figures import RunIterations, panel_of
 from analysis.stats.steady_state import steady_state
 
 PICTURE = Path(__file__).resolve().with_name("warmup.svg")

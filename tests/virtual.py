@@ -49,7 +49,7 @@ _TIMED = (
 )
 _TIMED_BY_COMMANDS = (
     *("harness.trial.sitting", "harness.trial.writer", "harness.trial.metering"),
-    *("harness.commands.live_view", "harness.commands.compare_view"),
+    "harness.commands.live_view",
     *("harness.commands.bisect_view", "harness.bisect.bisecting", "harness.bisect.workshop"),
 )
 _DATED = ("harness.trial.writer", "analysis.record.manifest")

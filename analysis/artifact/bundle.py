@@ -33,7 +33,18 @@ from ..pages.model import (
 from ..pages.result import Result, plain
 from ..record.yaml_reader import read_bytes
 from ..words import shorten
-from .archive import MOST_BYTES, MOST_ENTRIES, Weighed, write_archive
+from .archive import (
+    FLEET_PLACE,
+    MOST_BYTES,
+    MOST_ENTRIES,
+    SUMS,
+    Analysis,
+    Contents,
+    RedactionRecord,
+    ReportMade,
+    Weighed,
+    write_archive,
+)
 from .claims import (
     Claim,
     StoredClaim,
@@ -45,7 +56,6 @@ from .claims import (
     said_of,
     weigh_claim,
 )
-from .contents import FLEET_PLACE, SUMS, Analysis, Contents, RedactionRecord, ReportMade
 from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
 from .gathering import CopiedSource, Staging, gather
 from .packed_campaign import pack_campaigns

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 from ..errors import FairtrialError, UsageError
 from ..record.yaml_reader import Location, read_bytes
 from ..version import VERSION
-from .archive import MOST_BYTES, Weighed, tar_of, weigh
-from .claims import YamlFile
-from .contents import (
+from .archive import (
     BUNDLE,
     KIND,
+    MOST_BYTES,
     SCHEMA,
     SUMS,
     Author,
@@ -29,8 +28,12 @@ from .contents import (
     Metadata,
     RedactionRecord,
     SmokeRun,
+    Weighed,
     contents_text,
+    tar_of,
+    weigh,
 )
+from .claims import YamlFile
 from .documents import (
     CRATE,
     LICENSES,

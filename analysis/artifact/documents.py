@@ -34,9 +34,8 @@ from ..record.shapes import opened
 from ..record.trial_files import MEASUREMENTS, Manifest
 from ..registry import shipped
 from ..version import VERSION
-from .archive import weigh, write_archive
+from .archive import FLEET_PLACE, Contents, Metadata, Needs, weigh, write_archive
 from .claims import StoredClaim, said_of
-from .contents import FLEET_PLACE, Contents, Metadata, Needs
 
 if TYPE_CHECKING:
     from .gathering import CopiedSource

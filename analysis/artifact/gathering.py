@@ -41,8 +41,7 @@ from ..record.trial_files import (
     Manifest,
 )
 from ..words import normal
-from .archive import TakenNames, fault_of_name
-from .contents import FLEET_PLACE, BundleSource, Missing
+from .archive import FLEET_PLACE, BundleSource, Missing, TakenNames, fault_of_name
 
 _PIECE = 1024**2
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK

@@ -15,7 +15,7 @@ from ..data.host_record import read_environments
 from ..errors import UsageError
 from ..pages.model import Caution
 from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
-from .contents import steps_of
+from .archive import steps_of
 from .describing import ABOUT, About, PackingRequest, read_about
 from .gathering import CopiedSource, Staging, file_hash
 

@@ -31,7 +31,7 @@ from ..record.trial_files import (
     RESOLVED,
 )
 from ..record.yaml_reader import Document, Location, read_document
-from .contents import FLEET_PLACE, RedactionRecord
+from .archive import FLEET_PLACE, RedactionRecord
 from .describing import Redacted
 from .redacted_names import (
     Kind,

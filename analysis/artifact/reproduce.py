@@ -30,7 +30,20 @@ from ..record.manifest import read_manifest
 from ..record.trial_files import MANIFEST, OUTPUTS
 from ..version import VERSION
 from ..words import shorten, shown
-from .archive import MOST_BYTES, MOST_ENTRIES, Archive, open_archive, read_tar, unpack_tar
+from .archive import (
+    BUNDLE,
+    MOST_BYTES,
+    MOST_ENTRIES,
+    SUMS,
+    Analysis,
+    Archive,
+    Contents,
+    Missing,
+    open_archive,
+    read_contents,
+    read_tar,
+    unpack_tar,
+)
 from .claims import (
     StoredClaim,
     claims_text,
@@ -39,7 +52,6 @@ from .claims import (
     read_stored_claims,
     weigh_claim,
 )
-from .contents import BUNDLE, SUMS, Analysis, Contents, Missing, read_contents
 from .documents import CRATE, README, citation_text, crate_text, readme_text
 from .recomputing import (
     Commands,

@@ -30,7 +30,7 @@ from ..pages.number_format import counted
 from ..pages.result import Result
 from ..version import VERSION
 from ..words import shorten, shown
-from .contents import Contents, Missing, RedactionRecord, line_of
+from .archive import Contents, Missing, RedactionRecord, line_of
 
 Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
 Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stored"]

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from ..methods.resampling.biplot import Biplot, Scale
     from ..pages.model import Caution
     from ..plots.chart import Sheet
+    from ..report.figures import Drawing
     from ..report.page import Report
-    from ..report.panels import Drawing
     from ..report.subject import Subject
 
 

@@ -8,17 +8,28 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..announcing import doing
-from ..errors import AnalysisError, UsageError
+from ..data.matrix import PerformanceMatrix
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..methods.multilevel.result import BenchmarkLine, Multilevel
 from ..methods.resampling.biplot import Biplot
-from ..plots.chart import ENDINGS, Sheet, write_file, write_picture
+from ..plots.axes import Axes
+from ..plots.chart import ENDINGS, POINT, Sheet, arranged, write_file, write_picture
+from ..plots.marks import COLOURS, style_of
+from ..plots.paper import Picture
+from ..plots.texts import wide
 from ..registry import FIGURES, FigureKind, function
-from ..words import shown
-from .panels import Drawing
+from ..stats.classical import normal_positions
+from ..stats.ranks import Shift, shift_of
+from ..words import shortened, shown
 from .subject import Subject
 
 _OPEN = 8  # benchmarks whose own figures are drawn; of more, those that a caution names
@@ -173,3 +184,225 @@ def _table(drawing: Drawing) -> bytes:
         # of numpy's own floats too
         writer.writerow([repr(float(cell)) if isinstance(cell, float) else cell for cell in row])
     return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+# --- What all figures have in common: the runs and the roles that they are drawn in, names that fit, rows of panels.
+
+_TALLEST = 230.0  # mm: a page with its caption
+_LONGEST, _SHORTEST = 24, 6  # characters of a name
+_MOST_ROWS, _ENDS = 40, 15  # rows; of more the first and the last, and those that a caution names
+
+Number = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawing:
+    """One picture.
+
+    `alt`: Its result in words, with its numbers of runs and its cautions: also a caption to begin
+    with. `columns`, `rows`: The numbers in it, unrounded, in the units that the headings name; None
+    is unknown. `name`: What its files are called, without an ending. `title`: What it is; never
+    drawn, but found by search and readers of screens.
+    """
+
+    alt: str
+    picture: Picture
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Number, ...], ...]
+    name: str = ""
+    title: str = ""
+
+
+def line_of(subject: Subject, variant: str, benchmark: str) -> BenchmarkLine | None:
+    """Give what the verdict says of a candidate on a benchmark."""
+    results = (one for one in subject.results if one.candidate == variant)
+    lines = (line for one in results for line in one.benchmarks if line.name == benchmark)
+    return next(lines, None)
+
+
+def cells_and_styles(
+    subject: Subject, benchmark: str
+) -> tuple[Mapping[str, Cell], Mapping[str, str]]:
+    """Give each variant's runs, the baseline's first, and the roles that they are drawn in.
+
+    These are the baseline's or the word's; of several candidates each has a colour and dashes of its own.
+
+    Raises
+    ------
+    InsufficientDataError
+        If no run counts.
+    """
+    cells = cells_of(subject, benchmark)
+    if not cells:
+        raise InsufficientDataError(f"no run of {benchmark!r} counts", n=0, needed=1)
+    candidates = [name for name in subject.matrices if name != subject.baseline]
+    styles: dict[str, str] = {}
+    for name in subject.matrices:
+        line = line_of(subject, name, benchmark)
+        word = "undecided" if line is None else line.outcome
+        styles[name] = style_of(None if name == subject.baseline else word)
+    if len(candidates) > 1:
+        places = (k % len(COLOURS) for k in range(len(candidates)))
+        styles |= {name: f"c{k} d{k}" for name, k in zip(candidates, places, strict=True)}
+    return cells, styles
+
+
+def rows_high(sheet: Sheet, rows: float, each: float, around: float = 4.5) -> float:
+    """Give the height in mm of so many rows, each in lines of letters, with an axis below."""
+    return min(_TALLEST, (rows * each + around) * sheet.font_size * POINT)
+
+
+def columns_of(sheet: Sheet, count: int, each: float) -> int:
+    """Say how many panels stand beside each other, of which each needs `each` mm per point of letters."""
+    return max(1, min(count, int(sheet.width / (each * sheet.font_size))))
+
+
+def in_columns(
+    sheet: Sheet, panels: Sequence[Axes], across: int, height: float, notes: Iterable[str] = ()
+) -> Picture:
+    """Set panels in rows, `across` in each."""
+    rows = [list(panels[k : k + across]) for k in range(0, len(panels), across)]
+    return arranged(sheet, rows, height, notes=notes)
+
+
+def names_of(
+    names: Sequence[str], sheet: Sheet, share: float = 0.25, *, bold: bool = False
+) -> dict[str, str]:
+    """Shorten names that stand beside each other, until they take a share of the sheet's width at most."""
+    room = share * sheet.width / POINT
+    found: dict[str, str] = {}
+    for letters in range(_LONGEST, _SHORTEST - 1, -2):
+        found = dict(shortened(list(names), letters))
+        if all(
+            wide(text, sheet.font_size, sheet.font_family, bold=bold) <= room
+            for text in found.values()
+        ):
+            break
+    return found
+
+
+def name_of(name: str, sheet: Sheet, share: float = 0.25) -> str:
+    """Shorten one name, such as the baseline's in an axis's label."""
+    return names_of([name], sheet, share)[name]
+
+
+def few_of(
+    every: Sequence[str], named: Iterable[str] = (), last: int = 0
+) -> tuple[list[str], list[str]]:
+    """Give the rows that are drawn, `last` more at the end, and a note of those that are not."""
+    if len(every) <= _MOST_ROWS:
+        return list(every), []
+    wanted = set(named)
+    kept = {*every[:_ENDS], *every[-_ENDS - last :], *(wanted if len(wanted) <= _ENDS else ())}
+    few = [name for name in every if name in kept]
+    out = len(every) - len(few)
+    return few, [f"{out} benchmarks between the first and the last are not drawn"]
+
+
+# --- The runs of one benchmark, by variant and session.
+
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_LEAST = 3  # runs that are held against a normal law
+_ROUNDING = 1e-12  # runs whose logs differ by less are equal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cell:
+    """One variant's runs of a benchmark, in the order in which they were measured."""
+
+    values: Floats
+    labels: tuple[str, ...]  # the sessions; one, "", where they are not known
+    session: Integers  # the place of each run's session in `labels`
+    block: NDArray[Any] | None = None  # the id of each run's block; None where blocks are not known
+
+    def of(self, place: int) -> Floats:
+        """Give the runs of one session."""
+        found: Floats = self.values[self.session == place]
+        return found
+
+    @property
+    def by_session(self) -> tuple[Floats, ...]:
+        """The runs of each session."""
+        return tuple(self.of(k) for k in range(len(self.labels)))
+
+    @property
+    def positive(self) -> bool:
+        """Whether every run has a logarithm."""
+        return bool(self.values.min() > 0)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest run."""
+        return float(self.values.min()), float(self.values.max())
+
+
+def mean_of(runs: Floats, *, log: bool) -> float:
+    """Give the geometric mean, or the arithmetic one where the axis is linear."""
+    return float(np.exp(np.log(runs).mean())) if log else float(runs.mean())
+
+
+def cells_of(subject: Subject, benchmark: str) -> dict[str, Cell]:
+    """Give each variant's runs of a benchmark, the baseline's first; of runs of 0 too."""
+    return {
+        name: _cell(one, one.benchmarks.index(benchmark))
+        for name, matrix in subject.matrices.items()
+        for one in (matrix, matrix.with_zeros)
+        if one is not None and benchmark in one.benchmarks
+    }
+
+
+def _cell(matrix: PerformanceMatrix, k: int) -> Cell:
+    values = matrix.samples[k]
+    unknown = np.full(values.size, "")
+    labels, session = _numbered(unknown if matrix.sessions is None else matrix.sessions[k])
+    block = None if matrix.blocks is None else matrix.blocks[k]
+    return Cell(values=values, labels=labels, session=session, block=block)
+
+
+def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:
+    """Give sessions their numbers: whole ones in their order, names as they are first met."""
+    if given.dtype.kind in "iu":
+        labels, session = np.unique(given, return_inverse=True)
+        return tuple(map(str, labels.tolist())), session.reshape(-1).astype(np.int64)
+    names = given.tolist()
+    places = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return tuple(places), np.array([places[name] for name in names], dtype=np.int64)
+
+
+def distribution(cell: Cell) -> Floats:
+    """Give the runs from the least on, each with the share of runs up to it."""
+    count = cell.values.size
+    return np.column_stack((np.sort(cell.values), np.arange(1, count + 1) / count))
+
+
+def normal_quantiles(cell: Cell) -> Floats:
+    """Give what a normal law expects, and the runs less their session's mean: of logs where possible.
+
+    Both in standard deviations; none of too few or equal runs.
+    """
+    values = np.log(cell.values) if cell.positive else cell.values
+    counts = np.bincount(cell.session, minlength=len(cell.labels))
+    means = np.bincount(cell.session, weights=values) / np.maximum(counts, 1)
+    rest = np.sort((values - means[cell.session])[counts[cell.session] > 1])
+    if rest.size < _LEAST:
+        return np.empty((0, 2))
+    sd = float(np.sqrt((rest**2).sum() / max(1, rest.size - int((counts > 1).sum()))))
+    if not sd > _ROUNDING:
+        return np.empty((0, 2))
+    return np.column_stack((normal_positions(rest.size), rest / sd))
+
+
+def shift_between(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
+    """Give the log speedups at quantiles; of sessions that both sides have where these are paired."""
+    paired = result.design in ("paired", "hosts")
+    sides = [ours.by_session, theirs.by_session]
+    if paired:
+        common = [label for label in ours.labels if label in theirs.labels]
+        sides = [
+            tuple(side.of(side.labels.index(label)) for label in common) for side in (ours, theirs)
+        ]
+    if result.better == "lower":
+        sides.reverse()
+    return shift_of(*sides, paired=paired, confidence=1 - result.look_alpha)

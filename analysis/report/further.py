@@ -36,8 +36,8 @@ from ..verdict.panel import ONE_VALUE, Said, methods_table, reasons_section, ses
 from ..verdict.ranking import Ranking, RankRange, rank_variants
 from ..verdict.sentence import word
 from ..words import shown
+from .figures import rows_high
 from .page import Chapter, chapter_of, picture_of
-from .panels import rows_high
 from .subject import Subject
 from .written import Written, written_of
 

@@ -25,7 +25,7 @@ from ..plots.chart import POINT, Sheet
 from ..plots.marks import COLOURS, style_of
 from ..stats.arguments import stream
 from ..stats.samples import kernel_density
-from .panels import (
+from .figures import (
     Drawing,
     Number,
     columns_of,

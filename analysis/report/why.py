@@ -30,8 +30,8 @@ from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
 from ..record.trial_files import Manifest
 from ..words import shown
+from .figures import names_of, rows_high
 from .page import Chapter, chapter_of
-from .panels import names_of, rows_high
 from .subject import Subject
 
 # --- The profiles that lie beside a trial: those that are its own, and what is wrong with the others.

@@ -27,9 +27,8 @@ from .sentence import quantile_cautions
 from .sides import comparable, sides_of
 
 if TYPE_CHECKING:
-    from .one_variant import VariantSummary
     from .result import CandidateVerdict, Verdict
-    from .sides import VariantSide
+    from .sides import VariantSide, VariantSummary
 
 # --- Whether a latency was judged of requests that the load generator sent as fast as they were answered.
 #

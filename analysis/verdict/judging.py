@@ -48,6 +48,8 @@ from .result import (
 )
 from .sentence import basis_of, with_numbers
 from .sides import (
+    VariantSummary,
+    by_themselves,
     candidates_in,
     comparable,
     counted,
@@ -64,7 +66,6 @@ if TYPE_CHECKING:
     from ..methods.multilevel.result import Multilevel
     from ..plan.certificate import Certificate
     from ..record.trial_files import Manifest
-    from .one_variant import VariantSummary
     from .panel import Panel
 
 
@@ -273,9 +274,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
     alone: tuple[VariantSummary, ...] = ()
     if matrices and not candidates:
-        from .one_variant import alone as by_itself
-
-        alone = by_itself(
+        alone = by_themselves(
             matrices[0],
             question.confidence
             if manifest.looks_plan is None
@@ -415,8 +414,6 @@ def judge_alone(
     benchmarks: Sequence[str] | None = None,
 ) -> Verdict:
     """Give each benchmark's interval of one side, where there is nothing to compare it with."""
-    from .one_variant import alone
-
     known_names("benchmark", benchmarks, matrix.benchmarks, matrix.name)
     if benchmarks is not None:
         matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
@@ -429,7 +426,7 @@ def judge_alone(
         better=matrix.better,
         baseline=matrix.name,
         candidates=(),
-        alone=alone(matrix, confidence),
+        alone=by_themselves(matrix, confidence),
         outermost=matrix.outermost,
         cautions=_cautions_of(matrix),
     )

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ..methods.multilevel.result import Multilevel
     from ..plan.certificate import Certificate
     from .hosts import FleetHostStanding
-    from .one_variant import VariantSummary
     from .panel import Panel
+    from .sides import VariantSummary
 
 # --- How many layouts the sessions of a trial had, where each session builds its own, and
 # for what its intervals speak.

@@ -56,8 +56,8 @@ from .sentence import (
 
 if TYPE_CHECKING:
     from ..pages.number_format import Word
-    from .one_variant import VariantSummary
     from .result import CandidateVerdict
+    from .sides import VariantSummary
 
 ROWS = 12  # that a first screen shows where it has room for them
 LINES, LINES_OF_SEVERAL = 24, 30  # of a first screen, by how many candidates it has

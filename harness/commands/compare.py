@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analysis.record.printer import Printer
 
     from ..trial.sitting import SittingEnding
-    from .compare_view import CompareView
+    from .live_view import CompareView
     from .options import WantedCommand
 
 _CPUS_KEY = "isolation.cpus"
@@ -74,7 +74,6 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
 
     from ..trial.execution import Options
     from ..trial.sitting import measure, plan_sitting
-    from .compare_view import CompareView
     from .comparing import (
         campaign_of,
         manner_of,
@@ -83,6 +82,7 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
         try_commands,
         unread_input,
     )
+    from .live_view import CompareView
 
     view = CompareView(err, quiet=args.quiet, verbose=args.verbose)
     manner = manner_of(args, wanted, Path.cwd())
@@ -140,8 +140,8 @@ def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
 
     from ..trial.execution import Options
     from ..trial.sitting import comparison_to_resume, resume_sitting
-    from .compare_view import CompareView
     from .comparing import stored_commands
+    from .live_view import CompareView
 
     trial = comparison_to_resume(args.dir, Path(args.resume) if args.resume else None)
     wanted = stored_commands(trial)

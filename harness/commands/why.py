@@ -67,7 +67,7 @@ def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     from analysis.errors import UsageError
 
     from ..launch.matching import Interrupted
-    from .why_answering import WhyView, recorded
+    from .bisect_view import WhyView, recorded
 
     for option in args.given(*_TO_EXECUTE) if args.stored else ():
         what = f"{option} is for programs that are executed, and --stored executes none"

@@ -42,9 +42,8 @@ from ..launch.usage import (
 )
 from . import run_files as metric_files
 from .metering import counters_of
-from .outcomes import Examined, examine, examine_after
+from .outcomes import Examined, examine, examine_after, finding_of_standstill, repeats_of
 from .plan import padding
-from .repeating import finding_of_standstill, repeats_of
 from .run_files import RunValues, Spools
 
 if TYPE_CHECKING:

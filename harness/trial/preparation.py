@@ -21,7 +21,6 @@ from ..campaign.model import Campaign
 from ..errors import HostError
 from ..host.activity import Host
 from ..host.checks import check_before, fatal_findings
-from ..host.energy import IDLE_S, EnergyMeter, open_energy
 from ..host.executables import VariantCommit, describe_inputs
 from ..host.placement import CpuPlan
 from ..host.snapshot import capture
@@ -30,7 +29,7 @@ from ..host.variables import VariableKey
 from ..launch.client import LauncherClient
 from ..launch.matching import Interrupts
 from .folder import cpus_in_use
-from .metering import Grouping, counter_plan, group_runs
+from .metering import IDLE_S, EnergyMeter, Grouping, counter_plan, group_runs, open_energy
 from .plan import free_space, look_at_cpus, planned_runs, room_needed, situation_of
 from .run_files import declared_inputs
 

@@ -30,8 +30,7 @@ from analysis.record.trial_files import (
 from ..campaign.model import Campaign
 from ..errors import counted
 from ..launch.commands import HOOKS_LAUNCHER_DIED, SERVICES_LAUNCHER_DIED
-from .plan import PlannedSession, planned_runs
-from .repeating import (
+from .outcomes import (
     Repeats,
     repeats_left,
     repeats_of,
@@ -39,6 +38,7 @@ from .repeating import (
     still_to_do,
     stored_repeats,
 )
+from .plan import PlannedSession, planned_runs
 
 if TYPE_CHECKING:
     from .writer import Store

@@ -56,7 +56,7 @@ RULES = {
     """,
     "analysis/record/trial_files.py": "LOOKS OPEN_LOOKS with_look",
     "harness/trial/plan.py": "plan_session _rounds",
-    "harness/trial/repeating.py": """
+    "harness/trial/outcomes.py": """
         _IN_A_ROW _NAMED _CHECK RepeatedRun repeats_of Repeats still_to_do repeats_left
         stored_repeats said_of_repeats _in_vain
     """,

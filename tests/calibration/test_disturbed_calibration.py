@@ -1,6 +1,6 @@
 """Runs that are repeated because they were disturbed: the speedup that is read off them has no bias.
 
-The runner's own rule is at work (`harness.trial.repeating`) on simulated sessions of 8 blocks of two
+The runner's own rule is at work (`harness.trial.outcomes`) on simulated sessions of 8 blocks of two
 variants, and the reader's (`judged_row`) chooses. Disturbances come at a constant rate, so that a longer
 run meets more of them, and cost an exponential time, a tenth of a run in the mean. What a variant's own
 processes take from it is part of its length: the truth has it. True ratios are 1.00, 1.05 and 1.30; the
@@ -19,7 +19,7 @@ import pytest
 from analysis.record.run_numbers import Measurement, judged_row
 from analysis.record.trial_files import PlannedRun
 from analysis.stats.arguments import stream
-from harness.trial.repeating import Repeats, repeats_of, still_to_do
+from harness.trial.outcomes import Repeats, repeats_of, still_to_do
 
 pytestmark = pytest.mark.calibration
 

@@ -41,7 +41,7 @@ OPENERS = {
     "harness/host/state.py:3 harness/launch/exchange.py:4 harness/launch/in_launcher/cgroups.py:4 "
     "harness/launch/in_launcher/system_calls.py:4 harness/launch/in_launcher/cgroups.py:3 "
     "harness/launch/in_launcher/serving.py:5 harness/launch/in_launcher/system_calls.py:1 harness/launch/client.py:1 "
-    "harness/host/cgroups.py:3 harness/host/energy.py:1 harness/launch/usage.py:2 "
+    "harness/host/cgroups.py:3 harness/trial/metering.py:1 harness/launch/usage.py:2 "
     "harness/launch/usage.py:1 harness/launch/commands.py:1 harness/launch/running.py:3 "
     "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/schema.py:1 "

@@ -36,7 +36,7 @@ from pathlib import Path
 from harness.cli import console
 from harness.host.activity import Host
 from harness.launch.client import LauncherClient
-import harness.host.energy, harness.commands.dry_run
+import harness.trial.metering, harness.commands.dry_run
 import harness.trial.preparation, harness.trial.plan
 root, start, whole = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 begun, busy = time.monotonic(), [0]
@@ -45,7 +45,7 @@ class Clock:
     def monotonic(self):
         self.last = time.monotonic()
         return self.last
-harness.host.energy.time = clock = Clock()
+harness.trial.metering.time = clock = Clock()
 execute, read = LauncherClient.execute, Host.energy_uj
 def executed(*words, **given):
     done = execute(*words, **given)
@@ -60,7 +60,7 @@ host = lambda: Host(root)
 harness.trial.preparation.Host = host
 harness.trial.plan.Host = host
 harness.commands.dry_run.Host = host
-harness.host.energy.IDLE_S = 1.0
+harness.trial.metering.IDLE_S = 1.0
 sys.argv = ["fairtrial", *sys.argv[4:]]
 console()
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact.contents import Author, Metadata
+from analysis.artifact.archive import Author, Metadata
 from analysis.artifact.documents import LICENSES, citation_text
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.artifact.contents import (
+from analysis.artifact.archive import (
     Analysis,
     Author,
     BundleSource,

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats.mstats import hdquantiles
 
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.stats.quantiles import harrell_davis
+from analysis.stats.ranks import harrell_davis
 
 DECILES = tuple(k / 10 for k in range(1, 10))
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.stats.mstats import hdquantiles
 
-from analysis.stats.quantiles import mean_shift, shift_of
+from analysis.stats.ranks import mean_shift, shift_of
 
 DECILES = [k / 10 for k in range(1, 10)]
 

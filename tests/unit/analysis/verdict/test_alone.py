@@ -12,7 +12,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.verdict.judging import judge, judge_alone
-from analysis.verdict.one_variant import alone
+from analysis.verdict.sides import by_themselves
 
 RNG = np.random.default_rng(7)
 
@@ -35,7 +35,7 @@ def expected(drawn):
 def test_sessions_are_the_unit_and_weigh_the_same():
     parts = [np.exp(RNG.normal(k / 10, 0.1, size)) for k, size in enumerate((8, 3, 8, 5))]
     ids = np.repeat([1, 2, 3, 4], [8, 3, 8, 5])
-    (found,) = alone(matrix(np.concatenate(parts), ids), 0.95)
+    (found,) = by_themselves(matrix(np.concatenate(parts), ids), 0.95)
     means = [np.log(part).mean() for part in parts]
     assert (found.low, found.high) == pytest.approx(expected(means))
     assert found.mean == pytest.approx(np.exp(np.mean(means)))
@@ -47,15 +47,15 @@ def test_sessions_are_the_unit_and_weigh_the_same():
 def test_runs_pooled_over_sessions_would_be_narrower():
     # negative control: sessions that differ, runs that do not
     values = np.exp(np.repeat([0.0, 0.3, 0.6], 10) + RNG.normal(0, 0.01, 30))
-    (found,) = alone(matrix(values, np.repeat([1, 2, 3], 10)), 0.95)
-    (pooled,) = alone(matrix(values, np.repeat([1], 30)), 0.95)
+    (found,) = by_themselves(matrix(values, np.repeat([1, 2, 3], 10)), 0.95)
+    (pooled,) = by_themselves(matrix(values, np.repeat([1], 30)), 0.95)
     assert found.high / found.low > 3 * pooled.high / pooled.low
 
 
 def test_one_session_has_its_blocks():
     values = np.exp(RNG.normal(0, 0.1, 12))
     blocks = np.repeat([1, 2, 3, 4], 3)
-    (found,) = alone(matrix(values, np.repeat([1], 12), blocks), 0.95)
+    (found,) = by_themselves(matrix(values, np.repeat([1], 12), blocks), 0.95)
     means = np.log(values).reshape(4, 3).mean(axis=1)
     assert (found.low, found.high) == pytest.approx(expected(means))
     assert found.unit == "block"
@@ -63,15 +63,15 @@ def test_one_session_has_its_blocks():
 
 def test_without_ids_runs_are_all_there_is():
     values = np.exp(RNG.normal(0, 0.1, 12))
-    (found,) = alone(matrix(values), 0.95)
+    (found,) = by_themselves(matrix(values), 0.95)
     assert (found.low, found.high) == pytest.approx(expected(np.log(values)))
     assert found.unit == "run"
 
 
 def test_one_run_has_no_interval_and_equal_runs_one_without_width():
-    (one,) = alone(matrix([2.0]), 0.95)
+    (one,) = by_themselves(matrix([2.0]), 0.95)
     assert (one.mean, one.low, one.high, one.spread) == (2.0, None, None, None)
-    (equal,) = alone(matrix([2.0, 2.0, 2.0]), 0.95)
+    (equal,) = by_themselves(matrix([2.0, 2.0, 2.0]), 0.95)
     assert (equal.low, equal.high) == pytest.approx((2.0, 2.0))
 
 

@@ -19,8 +19,8 @@ from analysis.record.trial_files import StopRule
 from harness.campaign.model import CounterEvent, Counting
 from harness.errors import LauncherDiedError
 from harness.host.counters import EventAnswer
+from harness.trial.outcomes import repeats_of
 from harness.trial.progress import read_progress
-from harness.trial.repeating import repeats_of
 from harness.trial.writer import Store
 from tests.examples import examples
 

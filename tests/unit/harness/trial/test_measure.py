@@ -12,12 +12,11 @@ from analysis.record.trial_files import Finding, PlannedRun
 from harness.campaign.model import Expect, MetricRule
 from harness.errors import LaunchError
 from harness.host.activity import Host
-from harness.host.energy import EnergyMeter
 from harness.launch.commands import SideCommands
 from harness.launch.matching import Interrupted, Interrupts
 from harness.launch.usage import Used
 from harness.trial.measure import PADDING_VARIABLE, CapReached, Measurer
-from harness.trial.metering import Grouping
+from harness.trial.metering import EnergyMeter, Grouping
 from harness.trial.session import TrialRun
 from tests.hosts import trees as hosts
 

@@ -19,9 +19,9 @@ from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import PlannedRun, StopRule
+from harness.trial.outcomes import Repeats, repeats_left, repeats_of, still_to_do
 from harness.trial.plan import padding
 from harness.trial.progress import read_progress
-from harness.trial.repeating import Repeats, repeats_left, repeats_of, still_to_do
 from harness.trial.writer import Store
 from tests.examples import examples
 

@@ -12,9 +12,9 @@ from harness.campaign.schema import identity_of
 from harness.launch.matching import Interrupted
 from harness.trial.builds import drift, settle, target_drift
 from harness.trial.folder import is_written_now
+from harness.trial.outcomes import still_to_do
 from harness.trial.plan import plan_session
 from harness.trial.progress import trials_in
-from harness.trial.repeating import still_to_do
 from harness.trial.resume import campaign_drift, check_plan, host_drift, trial_to_resume
 from harness.trial.writer import Store
 

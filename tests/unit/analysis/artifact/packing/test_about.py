@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.artifact.contents import Author
+from analysis.artifact.archive import Author
 from analysis.artifact.describing import read_about
 from analysis.artifact.documents import family_and_given
 from analysis.artifact.packed_campaign import files_matching

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact import bundle as answers
-from analysis.artifact.contents import Missing, RedactionRecord, read_contents
+from analysis.artifact.archive import Missing, RedactionRecord, read_contents
 from analysis.artifact.describing import Redacted
 from analysis.artifact.gathering import Staging
 from analysis.artifact.recomputing import Recomputed

@@ -11,8 +11,8 @@ from analysis.methods.hpt import winners, winners as looking
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
+from analysis.methods.hpt.winners import Ratios
 from analysis.pages.result import plain
-from analysis.stats.ratios import Ratios
 from tests.examples import examples
 
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]

@@ -11,7 +11,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.pages.model import Caution, CommandLine, Figure, Sentence, Table, Value
 from analysis.report.assembling import chapter_html
 from analysis.report.benchmarks import chapter, drawn_of
-from analysis.report.panels import cells_of
+from analysis.report.figures import cells_of
 
 NAMES = {name: float(k + 1) for k, name in enumerate("abcdefgh")}
 

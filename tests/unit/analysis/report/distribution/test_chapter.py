@@ -14,7 +14,7 @@ from analysis.data.iterations import pooled
 from analysis.pages.model import Table
 from analysis.report.answer import chapter as answer_of
 from analysis.report.assembling import chapter_html
-from analysis.report.distribution import distribution as chapter
+from analysis.report.benchmarks import distribution as chapter
 from analysis.report.further import published
 from analysis.report.methods_text import paragraph_of
 from analysis.verdict.judging import judge

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.pages.model import Figure, Table
 from analysis.report.assembling import chapter_html
-from analysis.report.distribution import iterations as chapter
+from analysis.report.benchmarks import iterations as chapter
 from tests.unit.analysis.data.iterations.test_warmup import restless, trial, warming
 from tests.unit.analysis.report.figures.test_iterations import subject_of
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.commands import compare_view as module
-from harness.commands.compare_view import CompareView
+from harness.commands import live_view as module
+from harness.commands.live_view import CompareView
 from harness.commands.options import WantedCommand
 from tests.unit.harness.commands.conftest import Terminal
 

@@ -12,7 +12,7 @@ import pytest
 from analysis import announcing
 from analysis.announcing import announced
 from analysis.record.printer import Printer
-from harness.commands.why_answering import WhyView, said_of
+from harness.commands.bisect_view import WhyView, said_of
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from harness.host.activity import Host
-from harness.host.energy import (
+from harness.trial.metering import (
     EnergyCounter,
     EnergyMeter,
     measure_idle,
@@ -24,7 +24,7 @@ from harness.host.energy import (
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850
-MODULE = "harness.host.energy.time"
+MODULE = "harness.trial.metering.time"
 
 
 class Machine:

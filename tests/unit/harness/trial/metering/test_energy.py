@@ -40,7 +40,7 @@ def machine(stage, hosts, monkeypatch):
     """A stage with a counter: time that passes on its clock is energy."""
     stage.tree(hosts.powercap({"package-0": 0}))
     made = Machine(stage)
-    monkeypatch.setattr("harness.host.energy.time", stage.clock)
+    monkeypatch.setattr("harness.trial.metering.time", stage.clock)
     monkeypatch.setattr("harness.trial.metering.time", stage.clock)
 
     class Sleeps(list):
@@ -278,7 +278,7 @@ def test_a_trial_that_began_without_counters_goes_on_with_them(stage, asking, ho
     stage.target = stage.at(3, stage.interrupt)
     stage.start(asking())
     assert stage.manifest["metrics"] == {}
-    monkeypatch.setattr("harness.host.energy.time", stage.clock)
+    monkeypatch.setattr("harness.trial.metering.time", stage.clock)
     stage.tree(hosts.powercap({"package-0": 0}))
     machine = Machine(stage)
 
