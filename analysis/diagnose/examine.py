@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.host_record import read_host_record
+from ..data.host_record import HostNote, HostRecord, read_host_record
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
@@ -65,7 +65,6 @@ from .result import (
 )
 
 if TYPE_CHECKING:
-    from ..data.host_record import HostNote, HostRecord
     from ..record.run_numbers import Better
 
 _ANY_ORDER = ("session-shift", "host-sessions")  # the tests that do not look at the order of runs

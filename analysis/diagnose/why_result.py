@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from ..pages import number_format as figures
 from ..pages.difference import Difference
@@ -29,12 +29,9 @@ from ..pages.model import (
 )
 from ..pages.number_format import Word, counted, listed
 from ..pages.result import Result
-from ..record.profiles import BESIDE, StoredProfile
+from ..record.profiles import BESIDE, JudgedThen, StoredProfile
 from ..words import WIDTH, shorten, shown
 from .session_profiles import PROGRAM, UNKNOWN, SessionTable, is_mangled
-
-if TYPE_CHECKING:
-    from ..record.profiles import JudgedThen
 
 Presence = Literal["both", "gone", "new"]
 Withheld = Literal["total-not-resolved", "few-sessions", "few-samples"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.matrix import cut_of
-from ..data.trial import cut_rows
+from ..data.matrix import PerformanceMatrix, cut_of
+from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import counted, listed
@@ -21,8 +21,6 @@ from .reader import Reading, open_trial, read_sources, trial_and_variant
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
     from ..record.run_numbers import Better
 
 

@@ -55,10 +55,9 @@ from ..record.trial_files import (
 from ..stats.samples import read_only
 from ..version import VERSION
 from ..words import shortened
-from .gathering import NamedCell, Sitting, require_agreement
+from .gathering import GatheredCells, NamedCell, Sitting, require_agreement
 
 if TYPE_CHECKING:
-    from .gathering import GatheredCells
     from .parsing import ForeignCell
 
 # --- What is in these files? The answer of ``fairtrial import --dry-run``: nothing is written.

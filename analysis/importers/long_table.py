@@ -18,7 +18,7 @@ from ..data.number_text import NUMBER, number_in
 from ..data.trial_cautions import READ_AS, UNREAD
 from ..pages import number_format as figures
 from ..pages.model import Caution
-from ..record.run_numbers import limit_of
+from ..record.run_numbers import Better, limit_of
 from .headings import (
     ORDER,
     TOTALS,
@@ -48,7 +48,6 @@ from .parsing import (
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
-    from ..record.run_numbers import Better
 
 Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Truth = np.ndarray[Any, np.dtype[np.bool_]]

@@ -21,7 +21,7 @@ from ..data.matrix_file import Dress, TextTable, read_text
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
-from ..record.json_paths import Entry, JsonPathError, Place, beside, places, root
+from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Coded, LongTable, Real, long_file
 from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
@@ -239,15 +239,10 @@ def knows_json(opened: Opened) -> bool:
     return bool(flat) and is_long(opened, list(flat), [[_rows_text(one)] for one in flat.values()])
 
 
-def _flat(one: Mapping[str, object], at: str = "") -> dict[str, object] | None:
+def _flat(one: Mapping[str, object]) -> dict[str, object] | None:
     """Give the plain values of an object, those of objects in it behind a dot; None where it holds a list."""
-    found: dict[str, object] = {}
-    for key, value in one.items():
-        inner = _flat(value, f"{at}{key}.") if isinstance(value, dict) else {f"{at}{key}": value}
-        if inner is None or isinstance(value, list):
-            return None
-        found |= inner
-    return found
+    found = {name: value for name, _, value in _leaves(one)}
+    return None if any(isinstance(value, list) for value in found.values()) else found
 
 
 def read_json(opened: Opened) -> ForeignFile:
@@ -353,8 +348,10 @@ def _headings(stated: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]
     paths = [(role, path) for role, several in stated.items() for path in several]
     last = {(role, path): _heading(path, role) for role, path in paths}
     ends = Counter(last[role, path] for path, role in {path: role for role, path in paths}.items())
-    whole = {one: re.sub(r"\[(\*|\d+)\]\.?", ".", one[1]).strip(".") for one in paths}
-    return {one: last[one] if ends[last[one]] == 1 else whole[one] for one in paths}
+    return {
+        one: name if ends[name] == 1 else re.sub(r"\[(\*|\d+)\]\.?", ".", one[1]).strip(".")
+        for one, name in last.items()
+    }
 
 
 def _on_the_way(
@@ -367,30 +364,30 @@ def _on_the_way(
     there, keys = {one.where for one in taken}, {(one.where, one.value) for one in taken[1:]}
     entries, seen = place.entries[1:] or place.entries, {*known}
     parts = path.split("[*]")
-    inner: Entry | None = None
+    apart: str | None = None
     for k in reversed(range(len(entries))):
         entry, whole = entries[k], "".join(f"{part}[*]" for part in parts[: k + 1])
-        apart = None  # an object of entries, whose values are not those of what holds it
-        if inner is not None and isinstance(inner.key, str):
-            apart = inner.where.removesuffix(inner.key).removesuffix(".")
-        for name, where, value in _plain(entry.value, entry.where, apart):
-            if where not in there:
+        for name, where, value in _leaves(entry.value, entry.where, apart):
+            if where not in there and not isinstance(value, list):
                 yield name if name not in seen else f"{whole}.{name}", value
                 seen.add(name)
-        if isinstance(entry.key, str) and entry.where and (entry.where, entry.key) not in keys:
-            yield f"{whole}.@", entry.key
-        inner = entry
+        apart = None
+        if isinstance(entry.key, str) and entry.where:
+            # an object of entries, whose values are not those of what holds it
+            apart = entry.where.removesuffix(entry.key).removesuffix(".")
+            if (entry.where, entry.key) not in keys:
+                yield f"{whole}.@", entry.key
 
 
-def _plain(
-    one: object, at: str, apart: str | None, before: str = ""
+def _leaves(
+    one: object, at: str = "", apart: str | None = None, before: str = ""
 ) -> Iterator[tuple[str, str, object]]:
-    """Give name, place and value of the plain values of an object, and of objects in it but that at `apart`."""
+    """Give name, place and value of all in an object but objects, in whose place what is in them stands."""
     for key, value in one.items() if isinstance(one, dict) and at != apart else ():
         where = f"{at}.{key}" if at else key
         if isinstance(value, dict):
-            yield from _plain(value, where, apart, f"{before}{key}.")
-        elif not isinstance(value, list):
+            yield from _leaves(value, where, apart, f"{before}{key}.")
+        else:
             yield f"{before}{key}", where, value
 
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 from ..words import shorten, shown
-from .number_format import bound, is_time, outward, significant
-
-if TYPE_CHECKING:
-    from .number_format import Word
+from .number_format import Word, bound, is_time, outward, significant
 
 _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal

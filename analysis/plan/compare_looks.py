@@ -23,13 +23,12 @@ from ..data.matrix import CutOff, PerformanceMatrix
 from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import ErrorLaw, Looks
-from ..record.trial_files import next_look
+from ..record.trial_files import LooksPlan, next_look
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import BenchmarkLine, Multilevel
     from ..pages.number_format import Word
     from ..record.run_numbers import Better
-    from ..record.trial_files import LooksPlan
 
 Stop = Literal["decided", "equivalent", "depends"]
 Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block

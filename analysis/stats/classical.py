@@ -54,7 +54,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, gammaln, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betainc, chdtri, fdtr, fdtrc, fdtri, gammaln, ndtr, ndtri, stdtr, stdtrit
 
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from .ranks import rank_sum_table
@@ -183,8 +183,6 @@ def f_test(x: ArrayLike, y: ArrayLike) -> PairTests:
     H0: the two normal distributions have the same variance. F = s_x^2 / s_y^2. R gives p = 0 where one
     sample is constant and no p where both are; here both give nan.
     """
-    from scipy.special import fdtr, fdtrc
-
     a, b = _pairs(x, y, least=2)
     var_a, var_b = _variance(a), _variance(b)
     usable = (var_a > 0) & (var_b > 0)
@@ -201,8 +199,6 @@ def variance_ratio(
 
     `statistic` is s_x^2 / s_y^2 and `df` the degrees of freedom of both. Both samples are normal.
     """
-    from scipy.special import fdtri
-
     tail = (1 - confidence) / 2
     return statistic / float(fdtri(*df, 1 - tail)), statistic / float(fdtri(*df, tail))
 
@@ -236,8 +232,6 @@ def welch(x: ArrayLike, y: ArrayLike) -> PairTests:
 
 
 def _t_test(a: Array, b: Array, variance: Array, df: Array) -> PairTests:
-    from scipy.special import betainc
-
     mean_a, mean_b = _mean(a), _mean(b)
     error = np.sqrt(variance)
     usable = error >= _CONSTANT * np.maximum(np.abs(mean_a), np.abs(mean_b))

@@ -48,7 +48,7 @@ from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, stdtrit
+from scipy.special import betainc, chdtrc, fdtrc, stdtrit
 
 from ..errors import InsufficientDataError, UsageError
 from .arguments import between, checks_arguments, counted, numbers
@@ -284,8 +284,6 @@ def friedman_of_ranks(ranks: ArrayLike, benchmarks: int) -> Friedman:
 
 
 def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
-    from scipy.special import chdtrc, fdtrc
-
     k = ranks.size
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
     tied = plain / untied if untied else None  # every benchmark ties all systems: nothing to say

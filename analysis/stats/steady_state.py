@@ -30,14 +30,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from .samples import off_ticks
-
-if TYPE_CHECKING:
-    from .samples import Array
+from .samples import Array, off_ticks
 
 State = Literal["flat", "warm-up", "slowdown", "no steady state", "too few iterations"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,9 @@ from ..record.manifest import SOURCE
 from ..record.run_numbers import METRIC_NUMBERS, SERVICES
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENVIRONMENT, FINDINGS, is_of_builds
-from .result import drawn_layouts, layout_cautions
+from .result import CandidateVerdict, Verdict, drawn_layouts, layout_cautions
 from .sentence import quantile_cautions
-from .sides import comparable, sides_of
-
-if TYPE_CHECKING:
-    from .result import CandidateVerdict, Verdict
-    from .sides import VariantSide, VariantSummary
+from .sides import VariantSide, VariantSummary, comparable, sides_of
 
 # --- Whether a latency was judged of requests that the load generator sent as fast as they were answered.
 #
@@ -55,7 +51,9 @@ def latency_cautions(
     Differences are those of `multilevel` at 95 %, corrected for the number of benchmarks.
     """
     metrics, base = trial.manifest.metrics, trial.manifest.baseline
-    if base not in variants or not _is_printed(metrics.get(metric, {}), "lower", _is_time):
+    if base not in variants or not _is_printed(
+        metrics.get(metric, {}), "lower", _TIMES.__contains__
+    ):
         return
     rates = (name for name, about in metrics.items() if _is_printed(about, "higher", _is_rate))
     for rate in rates:
@@ -63,10 +61,6 @@ def latency_cautions(
         if found:
             yield _closed_loop(found, base, rate, metric)
             return
-
-
-def _is_time(unit: str) -> bool:
-    return unit in _TIMES
 
 
 def _is_rate(unit: str) -> bool:

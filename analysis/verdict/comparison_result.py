@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
 from ..pages.model import Page, Section, Sentence, Table, Value, page_of, section, table_of
-from ..pages.number_format import counted, outcome_word
+from ..pages.number_format import Word, counted, outcome_word
 from ..pages.result import Result
 from ..record.environment import Change
 from ..words import apart, shortened
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..methods.multilevel.host_effects import Shift
     from ..methods.multilevel.law import LooksRule
-    from ..pages.number_format import Word
 
 Agreement = Literal["agrees", "compatible", "differs", "cannot tell"]
 Reproduction = Literal["reproduced", "partly", "not", "cannot tell"]

@@ -13,10 +13,10 @@ from ..errors import UsageError
 from ..methods.multilevel.compare import CUT_OFF, Cut
 from ..methods.multilevel.law import ErrorLaw, LooksRule
 from ..methods.multilevel.lines import TAKEN_BACK
-from ..methods.multilevel.result import BenchmarkLine, Multilevel
+from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
-from ..pages.model import Caution, ShortSentence, merged
+from ..pages.model import Caution, Next, ShortSentence, merged
 from ..pages.result import Condition, Result, parse_condition
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
@@ -27,8 +27,6 @@ from .sentence import REASONS, counted_sentence, short_name
 if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..methods.multilevel.exact import Identity
-    from ..methods.multilevel.result import Line
-    from ..pages.model import Next
     from ..pages.number_format import Word
     from .result import Verdict
 

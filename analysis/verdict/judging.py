@@ -31,9 +31,9 @@ from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
-from ..plan.certificate import differences, newest_for, read_certificate
+from ..plan.certificate import Certificate, differences, newest_for, read_certificate
 from ..record.manifest import asked_warmup
-from ..record.trial_files import CERTIFICATES
+from ..record.trial_files import CERTIFICATES, Manifest
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction
 from .cautions import by_services, method_cautions, question_cautions, rows_of, run_cautions
@@ -64,8 +64,6 @@ from .sides import (
 
 if TYPE_CHECKING:
     from ..methods.multilevel.result import Multilevel
-    from ..plan.certificate import Certificate
-    from ..record.trial_files import Manifest
     from .panel import Panel
 
 

@@ -15,12 +15,11 @@ from ..pages import number_format as figures
 from ..pages.model import Next
 from ..pages.number_format import is_time
 from ..record.manifest import asked_words
-from ..record.trial_files import OPEN_LOOKS
+from ..record.trial_files import OPEN_LOOKS, Manifest
 from ..words import shorten, shown
 from .sentence import leading
 
 if TYPE_CHECKING:
-    from ..record.trial_files import Manifest
     from .gate import Gate
     from .result import CandidateVerdict, Verdict
 

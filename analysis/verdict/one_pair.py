@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from ..data.pair import MEANS
-from ..methods.hpt.page import hpt_report
+from ..data.pair import MEANS, Mean
+from ..methods.hpt.page import HptReport, hpt_report
 from ..methods.resampling.report import ResamplingReport, resampling_report
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, Value, merged, page_of, section, table_of
@@ -28,8 +28,6 @@ from ..words import apart
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..data.pair import Mean
-    from ..methods.hpt.page import HptReport
 
 _NAME = 32
 REFERENCES = (

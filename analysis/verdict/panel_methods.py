@@ -19,7 +19,7 @@ from ..errors import FairtrialError, InsufficientDataError
 from ..methods.hpt.compare import hpt
 from ..methods.mixture.fit import fit_each
 from ..methods.mixture.single_run import probability_faster
-from ..methods.multilevel.result import BenchmarkLine, Line
+from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..methods.speedup_test.compare import speedup_test_suite
@@ -32,7 +32,6 @@ from .panel import MethodDisagreement, Panel, Reason, Said
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.hpt.speedup import HptSpeedup
-    from ..methods.multilevel.result import Multilevel
 
 _COMPONENTS = 5  # of a mixture, at most: a panel is no study of modes
 _DECIDED = {"faster", "slower"}

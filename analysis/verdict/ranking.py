@@ -307,7 +307,7 @@ def _ranking_page(result: Ranking) -> Page:
             table_of(
                 "places",
                 result.places,
-                ("rank", _place),
+                ("rank", lambda one: figures.span((one.best, one.worst))),
                 ("<", lambda one: called[one.variant]),
             )
         )
@@ -333,10 +333,6 @@ def _ranking_page(result: Ranking) -> Page:
         cautions=result.cautions,
         following=(section(Next(words, "against the baseline, benchmark by benchmark")),),
     )
-
-
-def _place(one: RankRange) -> str:
-    return f"{one.best}" if one.best == one.worst else f"{one.best} to {one.worst}"
 
 
 def _published(variants: tuple[str, ...], found: Friedman, difference: float) -> str:

@@ -34,13 +34,13 @@ from ..pages.model import (
     table_of,
     value_of,
 )
-from ..pages.number_format import outcome_word
+from ..pages.number_format import Word, outcome_word
 from ..words import WIDTH, apart, shorten, shortened, shown
 from .cautions import shown_cautions
 from .hosts import on_hosts_sentences, standing_sentences
 from .next_command import next_of
 from .panel import explained_sections
-from .result import Verdict, layouts_sentences
+from .result import CandidateVerdict, Verdict, layouts_sentences
 from .sentence import (
     OF_RUNS,
     corrected,
@@ -55,8 +55,6 @@ from .sentence import (
 )
 
 if TYPE_CHECKING:
-    from ..pages.number_format import Word
-    from .result import CandidateVerdict
     from .sides import VariantSummary
 
 ROWS = 12  # that a first screen shows where it has room for them

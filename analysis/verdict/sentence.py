@@ -16,7 +16,7 @@ from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
-from ..pages.number_format import outcome_word
+from ..pages.number_format import Word, outcome_word
 from ..words import WIDTH, shorten, shortened, shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel
-    from ..pages.number_format import Word
     from .gate import GateLine
     from .result import CandidateVerdict, Verdict
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from ..data.iterations import printed_counts
-from ..data.trial import cut_rows
+from ..data.trial import Trial, cut_rows
 from ..data.trial_cautions import SINGLE
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.law import Looks
@@ -22,7 +22,6 @@ from ..words import command_line
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
     from ..record.trial_files import Appended, Manifest
     from ..stats.samples import Flags
 

@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import FairtrialError, StoreError, UsageError
-from analysis.record.manifest import read_manifest
+from analysis.record.manifest import WarmupIterations, read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan, Manifest
 from analysis.words import WIDTH, next_lines, shown
 
 from ..campaign.distributions import with_quantiles
-from ..campaign.model import shown as with_placeholders
+from ..campaign.model import Campaign, shown as with_placeholders
 from ..campaign.resolve import load_campaign
 from ..errors import about, counted, wrapped
 from ..launch.matching import Interrupted, Interrupts
 from ..trial.execution import Options
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
-from .commits import CommitRange, commits_between
+from .commits import Commit, CommitRange, commits_between
 from .journal import Asked, Journal, MeasuredSession, add_session, read_state, whole_sessions
 from .recipe import Recipe, campaign_of, recipe_of
 from .workshop import Built, NotBuilt, Workshop
@@ -36,11 +36,8 @@ from .workshop import Built, NotBuilt, Workshop
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection
     from analysis.history.step_search import Phase, SearchWatcher
-    from analysis.record.manifest import WarmupIterations
 
-    from ..campaign.model import Campaign
     from ..trial.preparation import Watcher
-    from .commits import Commit
 
     class View(SearchWatcher, Watcher, Protocol):
         """Follows a bisection: what a search and its trials tell, and the builds between its sessions."""

@@ -18,18 +18,16 @@ from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_do
 from analysis.words import shown
 
 from ..campaign.cells import entries
-from ..campaign.model import LAYOUT_SEED, texts_of
+from ..campaign.model import LAYOUT_SEED, Build, Campaign, Cell, texts_of
 from ..campaign.resolve import MAX_SEED, load_campaign
 from ..campaign.scalar_kinds import SEED_NAME, known_here, parse_template
 from ..campaign.schema import check_shape
 from ..errors import LaunchError
 from ..host.executables import describe_target, read_elf, sha256_file, sha256_of
 from ..launch.commands import base_environment, resolve
-from .commits import GitError, git
+from .commits import CommitRange, GitError, git
 
 if TYPE_CHECKING:
-    from ..campaign.model import Build, Campaign, Cell
-    from .commits import CommitRange
     from .workshop import Built
 
 _NAMED = 3  # files that a note names

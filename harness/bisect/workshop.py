@@ -19,28 +19,32 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import ShapeError, opened, parse
 from analysis.words import shown
 
 from ..campaign.cells import layout_seed
-from ..campaign.model import LAYOUT_SEED, filled
+from ..campaign.model import LAYOUT_SEED, Command, filled
 from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
-from ..launch.matching import last_output
+from ..launch.matching import Interrupts, last_output
 from ..trial.folder import open_inside, write_synced
-from .commits import ALONE, Clone, GitError, git, remove_tree, without_repository, writing_git
-from .recipe import Found, NoProgramError, digest_of_sources, find_programs
-
-if TYPE_CHECKING:
-    from ..campaign.model import Command
-    from ..launch.matching import Interrupts
-    from .commits import Commit, CommitRange
-    from .recipe import Recipe
+from .commits import (
+    ALONE,
+    Clone,
+    Commit,
+    CommitRange,
+    GitError,
+    git,
+    remove_tree,
+    without_repository,
+    writing_git,
+)
+from .recipe import Found, NoProgramError, Recipe, digest_of_sources, find_programs
 
 # --- What becomes of a commit: a tree with its programs, or the reason why there is none.
 

@@ -66,10 +66,6 @@ class Kind:
         return value
 
 
-def _fix_of_text(value: object) -> str | None:
-    return "give a value; put the text 'null' in quotes" if value is None else None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Scalar(Kind):
     """A kind that is written as one text.
@@ -82,7 +78,9 @@ class Scalar(Kind):
     needs: str
     parse: Callable[[str], Any]
     form: JsonSchema
-    fix: Callable[[object], str | None] = _fix_of_text
+    fix: Callable[[object], str | None] = lambda value: (
+        "give a value; put the text 'null' in quotes" if value is None else None
+    )
     spell: Callable[[Any], Any] = lambda value: value
 
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from analysis.options import command
 
 from ..errors import counted
-from .options import ELSEWHERE, Comparing, remarks
+from .options import ELSEWHERE, Comparing, WantedCommand, remarks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..trial.sitting import SittingEnding
     from .live_view import CompareView
-    from .options import WantedCommand
 
 _CPUS_KEY = "isolation.cpus"
 _INTERRUPTED = 130

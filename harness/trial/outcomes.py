@@ -38,11 +38,10 @@ from ..campaign.distributions import (
     read_distribution,
     with_quantiles,
 )
-from ..campaign.model import Cell, MetricRule, When
+from ..campaign.model import Campaign, Cell, MetricRule, When
 from ..launch.matching import Matching, NotMatched, as_written
 
 if TYPE_CHECKING:
-    from ..campaign.model import Campaign
     from ..launch.exchange import Execution, Standstill
 
 _DETAIL = 240  # characters of a reason; a program may print megabytes

@@ -37,7 +37,7 @@ from ...plots.axes import Axes, Key, Scale, quantity_axis
 from ...plots.chart import Sheet, arranged
 from ...plots.marks import COLOURS
 from ...stats.arguments import checks_arguments, numbers
-from ...stats.samples import read_only
+from ...stats.samples import Array, Flags, Indices, Integers, read_only
 from ...words import shorten, shown
 from .metrics_fit import (
     COUNTS,
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from ...plots.paper import Picture
-    from ...stats.samples import Array, Flags, Indices, Integers
 
 # --- Runs by cluster, a panel for each two metrics, with the ellipses of their mixture.
 

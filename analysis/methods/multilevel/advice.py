@@ -23,11 +23,10 @@ from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
 from ...stats.samples import Array, Integers, read_only
 from .estimates import FLAT, satterthwaite
-from .result import MoreSessions
+from .result import BenchmarkLine, MoreSessions
 
 if TYPE_CHECKING:
     from .law import ErrorLaw
-    from .result import BenchmarkLine
 
 
 LIMIT = 10_000  # sessions of which it is foretold that they decide

@@ -64,12 +64,11 @@ from .page import (
     unequal_cautions,
     values_cautions,
 )
-from .result import Multilevel
+from .result import BenchmarkLine, Line, Multilevel
 from .values import dependence_in, resolution_of
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
-    from .result import BenchmarkLine, Line
 
 # --- Words on runs that their time limit ended: such a run counts with its limit, so only
 # what lower bounds support is said.

@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import xlogy
 
-from ...pages.number_format import is_time
+from ...pages.number_format import Word, is_time
 from ...stats.samples import Array, Flags
 from .design import PAIRS, Design, Layout, Tables, judged_runs
 from .estimates import Estimates, floored, number_of, of_differences, of_sides
 from .result import MoreSessions
 
 if TYPE_CHECKING:
-    from ...pages.number_format import Word
     from .law import Decisions
     from .lines import LineParts
     from .values import Resolution

@@ -27,13 +27,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ...data.matrix import FailureCounts, cells_of
+from ...data.matrix import FailureCounts, PerformanceMatrix, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Integers
 
 if TYPE_CHECKING:
-    from ...data.matrix import PerformanceMatrix
     from .result import BenchmarkLine
 
 

@@ -28,7 +28,7 @@ from .advice import Scatter, advise
 from .compare import bounded, bounded_suite, together
 from .estimates import ErrorParts, Estimates, in_groups, number_of, of_differences, similar_half
 from .exact import FAR, IDENTICAL, Identity, identity_pvalue, identity_reason
-from .failures import failing_over_hosts
+from .failures import Failing, failing_over_hosts
 from .host_effects import (
     Disagreement,
     HostDifferences,
@@ -50,13 +50,11 @@ from .lines import (
     steady_suite,
 )
 from .page import failing_cautions
-from .result import BenchmarkLine, Group, Line
+from .result import BenchmarkLine, Group, Line, Multilevel
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
-    from .failures import Failing
-    from .result import Multilevel
 
 # --- The lines over several hosts, and which hosts disagree with the rest.
 #

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from ...errors import UsageError
-from ...record.trial_files import with_look
+from ...record.trial_files import LooksPlan, with_look
 from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps, nominal_risk
 from ...stats.samples import Array, Flags
@@ -33,7 +33,6 @@ from .estimates import FLAT, ErrorParts, Estimates, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
-    from ...record.trial_files import LooksPlan
     from .result import Line
 
 

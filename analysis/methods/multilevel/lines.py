@@ -25,6 +25,7 @@ from .estimates import (
 )
 from .exact import (
     IDENTICAL,
+    Exact,
     above,
     advice_on_identities,
     counted_fields,
@@ -33,7 +34,7 @@ from .exact import (
     sides_of,
     unjudged,
 )
-from .failures import fisher
+from .failures import Failing, fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
-    from .exact import Exact
-    from .failures import Failing
     from .values import Resolution
 
 NO_STEADY_STATE = "no-steady-state"

@@ -22,12 +22,12 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import fdtrc
 
-from ...data.matrix import with_bounds
+from ...data.matrix import PerformanceMatrix, with_bounds
 from ...data.pair import match, session_order
 from ...stats.arguments import stream
 from ...stats.samples import Array, Flags, Indices, Integers, clock_step
@@ -44,9 +44,6 @@ from .design import (
     zeroed_of,
 )
 from .estimates import FLAT, of_differences
-
-if TYPE_CHECKING:
-    from ...data.matrix import PerformanceMatrix
 
 # --- One number a benchmark of a whole trial: the mean over its sessions of what `multilevel` judges.
 #

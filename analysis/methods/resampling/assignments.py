@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.pair import match, speedup_of, suite_mean
+from ...data.pair import Centre, Match, Mean, match, speedup_of, suite_mean
 from ...errors import UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution, cautions_of
@@ -28,7 +28,6 @@ from ...stats.workers import Budget
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
-    from ...data.pair import Centre, Match, Mean
     from ...data.runs import Unit as Outermost
 
 IDENTITY, LOGARITHM, RECIPROCAL = 0, 1, 2

@@ -35,16 +35,14 @@ from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.arguments import stream
 from ...words import apart, shorten, shown
-from .bootstrap import BootstrapInterval, bootstrap_speedup
+from .bootstrap import BootstrapInterval, Interval, Sides, bootstrap_speedup
 from .distribution import DistributionComparison, compare_distributions, summaries
-from .randomization import RandomizationTest, randomization_test
+from .randomization import Alternative, RandomizationTest, randomization_test
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.pair import Centre, Mean
     from .assignments import Unit
-    from .bootstrap import Interval, Sides
-    from .randomization import Alternative
 
 # --- The whole answer by resampling: ratio and interval, p-value, and both empirical distributions.
 

@@ -13,14 +13,14 @@ import datetime
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
 from ...data.host_record import segment_starts
-from ...data.trial import require_steady
+from ...data.trial import Trial, require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of
@@ -28,9 +28,6 @@ from ...record.manifest import quantile_said
 from ...record.run_numbers import NUMBERS, SERVICES as SOURCE, grows
 from ...record.trial_files import is_of_builds
 from ...stats.samples import Array, Flags, Integers, read_only
-
-if TYPE_CHECKING:
-    from ...data.trial import Trial
 
 # Events of perf-list(1): hardware, caches and software; "-" may be "_", as names of metrics are written.
 _EVENT: Final = re.compile(

@@ -11,7 +11,7 @@ from analysis.methods.hpt import winners, winners as looking
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.methods.hpt.winners import Ratios
+from analysis.methods.hpt.winners import Lines, Ratios
 from analysis.pages.result import plain
 from tests.examples import examples
 
@@ -139,3 +139,24 @@ def test_memory_grows_with_the_runs_not_with_their_product(ties: str, clock: flo
     finally:
         tracemalloc.stop()
     assert peak < 11e6
+
+
+# ---
+
+
+def test_medians_that_differ_by_rounding_are_equal_whatever_their_size() -> None:
+    g = 1.3
+    slope = np.array([1e-15, 1.0, 1e15, 1e15])
+    lines = Lines(slope=slope, level=slope / g, kind="raw", negated=False)
+    assert (slope * (1 / g) - lines.level)[2] != 0  # rounding, as large as a second
+    assert not lines.differences(np.array([g])).any()
+    # and what differs by more is told, however small it is
+    at_2 = lines.differences(np.array([2.0]))[0]
+    np.testing.assert_allclose(at_2 / slope, 1 / 2 - 1 / g)
+
+
+def test_logarithms_that_differ_by_rounding_are_equal_in_absolute_terms() -> None:
+    # relative to logarithms near 0, no rounding would be small
+    level = np.array([1e-13, -1e-13, 1e-3])
+    lines = Lines(slope=np.ones(3), level=level, kind="log-ratio", negated=False)
+    assert lines.differences(np.array([1.0]))[0].tolist() == [0.0, 0.0, -1e-3]

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from analysis.data.iterations import pooled
 from analysis.data.matrix import PerformanceMatrix
 from analysis.pages.model import Caution, CommandLine, Figure, Sentence, Table, Value
+from analysis.report.answer import chapter as answer_of
 from analysis.report.assembling import chapter_html
-from analysis.report.benchmarks import chapter, drawn_of
+from analysis.report.benchmarks import chapter, distribution, drawn_of, iterations
 from analysis.report.figures import cells_of
+from analysis.report.further import published
+from analysis.report.methods_text import paragraph_of
+from analysis.verdict.judging import judge
+from tests.planted_values import NAME, with_values
+from tests.unit.analysis.data.iterations.test_warmup import restless, trial, warming
+from tests.unit.analysis.report.figures.test_kinds import printed_by
 
 NAMES = {name: float(k + 1) for k, name in enumerate("abcdefgh")}
 
@@ -21,8 +29,8 @@ def plain(matrix, subject):
     return subject(matrix("new", NAMES, seed=2), matrix("old", NAMES))
 
 
-def blocks(subject, kind: type):
-    sections = chapter(subject).sections()
+def blocks(subject, kind: type, of=chapter):
+    sections = of(subject).sections()
     return [block for one in sections for block in one.blocks if isinstance(block, kind)]
 
 
@@ -42,7 +50,7 @@ def test_a_line_for_each_benchmark_and_variant(plain) -> None:
 
 def with_cautions(given, *about: tuple[str, ...]):
     cautions = tuple(Caution(f"c{k}", "said", names) for k, names in enumerate(about))
-    return dataclasses.replace(given, verdict=dataclasses.replace(given.verdict, cautions=cautions))
+    return replace(given, verdict=replace(given.verdict, cautions=cautions))
 
 
 def test_what_cautions_name_and_the_largest_effects_are_drawn(matrix, subject) -> None:
@@ -82,7 +90,7 @@ def test_few_runs_have_no_deciles(matrix, subject) -> None:
 )
 def test_a_sentence_says_how_sessions_agree(matrix, subject, factor: float, said: str) -> None:
     old = matrix("old", {"x": 1.0})
-    new = dataclasses.replace(matrix("new", {"x": factor}), name="new")
+    new = replace(matrix("new", {"x": factor}), name="new")
     (told,) = (one.text for one in blocks(subject(new, old), Sentence))
     assert told.startswith(said)
     assert f"<p>{said}" in chapter_html(chapter(subject(new, old))).replace(
@@ -125,7 +133,7 @@ def test_unknown_sessions_are_one_without_a_name(matrix, subject) -> None:
 def test_named_sessions_keep_the_order_in_which_they_are_met(matrix, subject) -> None:
     a, b = (matrix(name, {"x": 1.0}) for name in "ab")
     names = np.repeat(["night", "morning", "noon", "evening", "dusk"], 8)
-    a, b = (dataclasses.replace(one, sessions=(names,)) for one in (a, b))
+    a, b = (replace(one, sessions=(names,)) for one in (a, b))
     assert cells_of(subject(a, b), "x")["a"].labels == (
         "night",
         "morning",
@@ -141,12 +149,99 @@ def test_benchmarks_with_runs_of_zero_are_cells_too(matrix, subject) -> None:
     def zeroed(one: PerformanceMatrix) -> PerformanceMatrix:
         values = one.values("y").copy()
         values[3] = 0
-        return dataclasses.replace(
+        return replace(
             one.select(["x"]),
-            with_zeros=dataclasses.replace(one.select(["y"]), samples=(values,)),
+            with_zeros=replace(one.select(["y"]), samples=(values,)),
         )
 
     judged = subject(zeroed(a), zeroed(b))
     assert cells_of(judged, "y")["a"].values.min() == 0
     assert list(cells_of(judged, "x")) == ["b", "a"]
     assert cells_of(judged, "z") == {}
+
+
+# --- The chapter on the distribution behind a judged quantile.
+
+
+def together(trial, values, variant):
+    return np.concatenate([values[row] for row in np.flatnonzero(trial.variant == variant)])
+
+
+@pytest.mark.parametrize("sessions", [3, 1])
+def test_the_table_has_the_quantiles_of_all_values_as_far_as_there_are_enough(sessions):
+    trial, values = with_values(sessions=sessions, runs=2, each=150)
+    found = distribution(printed_by(trial, NAME))
+    (section,) = found.sections()
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    headings = [column.heading for column in table.columns]
+    assert headings[2:] == ["values", "p50", "p90", "p99", "largest"]  # none has a p99.9
+    for number, (_, _, values_of, *quantiles, most) in enumerate(table.rows):
+        every = together(trial, values, number)
+        assert values_of.value == every.size
+        assert [one.value for one in quantiles] == [
+            np.quantile(every, share, method="inverted_cdf") for share in (0.5, 0.9, 0.99)
+        ]
+        assert most.value == every.max()
+    assert ("of all values of a session together" in found.lead) == (sessions > 1)
+    assert chapter_html(found).count("<svg") == 1
+
+
+def test_there_is_none_of_another_metric_or_where_the_values_are_not_there():
+    trial, _ = with_values()
+    assert distribution(printed_by(trial, "wall")) is None
+    assert distribution(replace(printed_by(trial, NAME), trials=())) is None
+    own, _ = with_values(own=[1.5] * 12)
+    assert distribution(printed_by(own, NAME)) is None
+
+
+def test_pooled_values_of_a_warm_up_are_left_out():
+    trial, values = with_values(warmup="5")
+    found = pooled(trial, "t", np.array([0, 1]))
+    assert found.total == 70
+    assert found.values.tolist() == sorted([*values[0][5:], *values[1][5:]])
+
+
+@pytest.mark.parametrize("sessions", [3, 1])
+def test_the_rest_of_the_report_knows_that_a_session_has_one_value(sessions):
+    subject = printed_by(with_values(sessions=sessions, runs=2, each=150)[0], NAME)
+    merged = sessions > 1
+    first, *_ = answer_of(subject).sections()
+    assert "2 runs a cell" in first.blocks[0].text
+    explained = replace(subject, verdict=judge(subject.trial, metric=NAME, explain=True))
+    assert ("to them a session is a run" in published(explained).values["lead"]) == merged
+    assert ("to them a session is a run" in str(explained.verdict)) == merged
+    told = "".join(one.text for one in paragraph_of(subject, {}))
+    assert ("The value of a session is the quantile of all values of t" in told) == merged
+
+
+# --- The chapter on iterations: what the verdict says of them, and a picture of the runs that it is about.
+
+
+def test_the_table_is_what_the_verdict_says():
+    subject = printed_by(trial(warming, override="auto"))
+    (table,) = blocks(subject, Table, iterations)
+    assert [(row[1], row[3].text, row[4]) for row in table.rows] == [
+        ("v0", "20", "24 warm-up"),
+        ("v1", "0", "24 flat"),
+    ]
+    assert iterations(subject).lead == "Not judged: those before a run becomes steady."
+
+
+def test_cells_without_a_word_stand_first():
+    subject = printed_by(trial(restless(0.5), override="auto"))
+    (table,) = blocks(subject, Table, iterations)
+    assert [row[1] for row in table.rows] == ["v1", "v0"]
+    assert "No word on 1 of 2 cells" in iterations(subject).lead
+
+
+@pytest.mark.parametrize("setting", [None, 0])
+def test_there_is_none_where_all_iterations_are_judged(setting):
+    assert iterations(printed_by(trial(warming, override=setting))) is None
+
+
+def test_a_picture_for_each_benchmark_and_none_of_sides_that_are_no_trial():
+    subject = printed_by(trial(warming, override=20))
+    (picture,) = blocks(subject, Figure, iterations)
+    assert "24 runs, 20 iterations not judged" in picture.alt
+    assert chapter_html(iterations(subject)).count("<svg") == 1
+    assert blocks(replace(subject, trials=()), Figure, iterations) == []

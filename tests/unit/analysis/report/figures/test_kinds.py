@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.errors import InsufficientDataError, UsageError
+from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.reader import Reading
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.methods.resampling.biplot import biplot
@@ -16,8 +16,11 @@ from analysis.plots.chart import Sheet, picture_bytes
 from analysis.plots.marks import Curve
 from analysis.registry import FIGURES
 from analysis.report.figures import draw, draw_table, kind_of
-from analysis.report.subject import subject_of
+from analysis.report.subject import Subject, subject_of
 from analysis.report.written import written_of
+from analysis.verdict.judging import judge
+from tests.planted_values import NAME, with_values
+from tests.unit.analysis.data.iterations.test_warmup import trial, warming
 
 BENCHES = ("a", "b", "c")
 NARROW, WIDE = Sheet(width=85, font_size=7), Sheet(width=178, font_size=8)
@@ -306,3 +309,49 @@ def test_a_table_of_systems_is_drawn_as_those_of_a_verdict_are(measured):
     assert drawing.columns == expected.columns
     places = {row[:2]: row[2:] for row in expected.rows}
     assert {row[:2] for row in drawing.rows} == places.keys()
+
+
+# --- The picture of iterations: all of them, which are not judged, and where there are none.
+
+SHEET = Sheet(width=85.0)
+
+
+def printed_by(made, metric="t") -> Subject:
+    return Subject(
+        sources=("t",),
+        title="t",
+        trials=(made,),
+        verdict=judge(made, metric=metric),
+        matrices={name: made.matrix(name, metric) for name in made.manifest.variants},
+        order=("b0",),
+        prefix="",
+        options={},
+        how=Reading(),
+    )
+
+
+def test_all_iterations_are_there_and_those_before_the_change_are_not_judged():
+    made = trial(warming, override="auto")
+    drawing = draw("iterations", printed_by(made), SHEET)
+    assert len(drawing.rows) == len(made) * 120
+    assert sorted(row[5] for row in drawing.rows) == sorted(made.metrics["t"].values.tolist())
+    judged = {"v0": 0, "v1": 0}
+    for row in drawing.rows:
+        judged[row[0]] += row[4]
+    assert judged == {"v0": 24 * 100, "v1": 24 * 120}
+    assert "v0: 24 runs, 20 iterations not judged; v1: 24 runs, 0 iterations" in drawing.alt
+    assert drawing.alt.startswith("t of b0, iteration by iteration. ")
+    assert picture_bytes(drawing.picture, "svg").startswith(b"<svg")
+
+
+def test_a_metric_of_every_run_has_none():
+    with pytest.raises(AnalysisError, match="no run has several iterations"):
+        draw("iterations", printed_by(trial(), "wall"), SHEET)
+
+
+def test_of_a_quantile_those_that_it_is_a_quantile_of_are_drawn():
+    made, values = with_values(sessions=3, runs=2, each=200, warmup="20")
+    drawing = draw("iterations", printed_by(made, NAME), SHEET)
+    assert sorted(row[5] for row in drawing.rows) == sorted(np.concatenate(values).tolist())
+    assert sum(row[4] for row in drawing.rows) == len(made) * 180
+    assert drawing.columns[-1] == "t_ms"
