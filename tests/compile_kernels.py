@@ -17,6 +17,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     pairs = np.concatenate([rng.normal(10, 1, (20, 2)), rng.normal(15, 1, (20, 2))])
     x, y = pairs.T
+    analysis.fit_mixture(rng.normal(10, 1, 300), max_components=2)  # too many to do without
     mixture = analysis.fit_mixture(x, max_components=2)
     analysis.ks_fit(x, mixture, resamples=2, max_components=2, rng=rng)
     analysis.mode_evidence(x, mixture, resamples=2, rng=rng)

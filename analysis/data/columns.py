@@ -546,9 +546,8 @@ def judged_rows(position: Integers, repeats: Integers, disturbed: Integers) -> F
 # --- The numbers of builds as columns of a trial: each build has one value, which stands at
 # the first run that it was measured with.
 #
-# A build that serves all sessions has one value in the trial, and not one for each of its
-# runs: as many equal values would
-# look like a number that is known exactly.
+# A build that serves all sessions has one value in the trial, and not one for each of its runs: as
+# many equal values would look like a number that is known exactly.
 
 
 def build_columns(

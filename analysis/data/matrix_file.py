@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 # --- A text of bare numbers: one list, or rows of runs with or without names. The only
 # reader of such texts.
 #
-# One separator holds for the whole text: a tab, a semicolon, a comma (with or without a
-# blank behind it), else
-# blanks. What may be read in two ways is refused, with both of them named.
+# One separator holds for the whole text: a tab, a semicolon, a comma (with or without a blank
+# behind it), else blanks. What may be read in two ways is refused, with both of them named.
 
 
 Dress = Literal["numbers", "wide-csv", "matrix"]

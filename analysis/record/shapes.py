@@ -377,11 +377,10 @@ def is_writable(*names: str) -> bool:
 
 # --- ``samples/``: all values of a metric in a run, where they are too many for its row.
 #
-# A file is named after its run, as those in ``outputs/``, and its metric:
-# ``0042-latency.f64.gz``. It holds the values in the
-# order in which the run printed them, as little-endian doubles, packed by gzip without a
-# time. The row has their number, the
-# SHA-256 of the unpacked bytes, and their mean as the metric's only value. Standard library only.
+# A file is named after its run, as those in ``outputs/``, and its metric: ``0042-latency.f64.gz``.
+# It holds the values in the order in which the run printed them, as little-endian doubles, packed
+# by gzip without a time. The row has their number, the SHA-256 of the unpacked bytes, and their
+# mean as the metric's only value. Standard library only.
 
 
 SAMPLES: Final = "samples"

@@ -15,10 +15,8 @@ import hashlib
 import os
 import pickle
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
@@ -31,43 +29,15 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from ..announcing import meanwhile, note, still
+from .workers import VARIABLE, cache
 
-_VARIABLE = "FAIRTRIAL_CACHE"
 _OPTIONS: dict[str, bool | str] = {"nogil": True, "error_model": "numpy"}
 # what only kernels call needs no way in from the interpreter: an eighth of the time to compile
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cache:
-    """Where compiled kernels are kept: `folder`, or None and `why` there is none."""
-
-    folder: Path | None
-    why: str | None = None
-
-
-def _choose() -> Cache:
-    """Take the first folder that can be written: $FAIRTRIAL_CACHE, the user's cache, none."""
-    asked = os.environ.get(_VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
-    if asked:
-        folder = Path(asked).absolute()
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
-        if not Path(home).is_absolute():
-            return Cache(folder=None, why="there is no home folder")
-        folder = Path(home) / "fairtrial" / "kernels"
-    try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        return Cache(folder=None, why=f"{folder} cannot be written ({error.strerror})")
-    return Cache(folder=folder)
-
-
-CACHE = _choose()
+CACHE = cache()
 _lost: list[str] = []  # why machine code could not be kept, which is said once
 _homeless: list[bool] = []  # whether it was said that there is no folder
 
@@ -179,7 +149,7 @@ class _Listener(event.Listener):  # type: ignore[misc]  # numba's types are not 
         if CACHE.folder is None and not _homeless:
             _homeless.append(True)
             note(
-                f"the statistics are compiled on every use, because {CACHE.why}; name a folder in ${_VARIABLE}"
+                f"the statistics are compiled on every use, because {CACHE.why}; name a folder in ${VARIABLE}"
             )
 
     def on_end(self, event: Any) -> None:  # noqa: ANN401, ARG002 - numba's event

@@ -78,11 +78,10 @@ def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
 
 # --- Looks at sessions while they are measured: when one looks, and what each look may risk.
 #
-# The interval of a look is that of t at a nominal risk, the same at every look, so small that all looks
-# together are wrong with no more than the risk that was asked for ([1]_, [2]_). For session
-# differences of one
-# normal law that is exact: t at the looks is free of their scale, so its law was simulated once. Nothing is
-# spent at numbers of sessions that are no looks.
+# The interval of a look is that of t at a nominal risk, the same at every look, so small that all
+# looks together are wrong with no more than the risk that was asked for ([1]_, [2]_). For session
+# differences of one normal law that is exact: t at the looks is free of their scale, so its law was
+# simulated once. Nothing is spent at numbers of sessions that are no looks.
 #
 # References
 # ----------

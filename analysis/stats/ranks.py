@@ -274,16 +274,8 @@ def friedman(values: ArrayLike) -> Friedman:
     return _friedman(ranks.mean(axis=0), n, 1 - ties / (n * k * (k * k - 1)))
 
 
-@checks_arguments
-def friedman_of_ranks(ranks: ArrayLike, benchmarks: int) -> Friedman:
-    """Give the statistics of mean ranks as a paper prints them; ties are then unknown.
-
-    `ranks` (shape (systems,)): The mean ranks. `benchmarks`: Over how many benchmarks, at least 2.
-    """
-    return _friedman(numbers(ranks, "the ranks"), counted("benchmarks", benchmarks, 2), None)
-
-
 def _friedman(ranks: np.ndarray, n: int, untied: float | None) -> Friedman:
+    """Give the statistics of mean ranks; of those that a paper prints ties are unknown."""
     k = ranks.size
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks - (k + 1) / 2) ** 2))
     tied = plain / untied if untied else None  # every benchmark ties all systems: nothing to say

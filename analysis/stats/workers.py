@@ -15,11 +15,13 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -103,24 +105,63 @@ def _mend(backend: Any) -> None:  # noqa: ANN401 - joblib ships no types
     backend.submit, backend.retrieve_result_callback = submitted, retrieved
 
 
-# --- When to do without the compiled kernels: small work is done by numpy before they are loaded.
+# --- Where compiled kernels are kept, and when to do without them.
+
+VARIABLE = "FAIRTRIAL_CACHE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cache:
+    """Where compiled kernels are kept: `folder`, or None and `why` there is none."""
+
+    folder: Path | None
+    why: str | None = None
+
+
+def cache() -> Cache:
+    """Take the first folder that can be written: $FAIRTRIAL_CACHE, the user's cache, none."""
+    asked = os.environ.get(VARIABLE) or os.environ.get("NUMBA_CACHE_DIR")
+    if asked:
+        folder = Path(asked).absolute()
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - Path.home() raises without a home
+        if not Path(home).is_absolute():
+            return Cache(folder=None, why="there is no home folder")
+        folder = Path(home) / "fairtrial" / "kernels"
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Cache(folder=None, why=f"{folder} cannot be written ({error.strerror})")
+    return Cache(folder=folder)
 
 
 class Budget:
     """How much work of one sort a process does by numpy, in whatever it is counted.
 
-    As much as takes about the time that loading the kernels takes: so nobody who comes with little
-    work waits for them (or for a compiler, the first time), and nobody with much work loses more
-    than that once. Both ways give the same numbers, so what came before changes no result.
+    `most` is as much as takes about the time that loading the kernels takes, `uncompiled` about half of
+    the time that compiling `kernel` takes, where nothing of it is kept: so nobody who comes with little
+    work waits, and nobody with much work loses more than that once. Both ways give the same numbers.
     """
 
-    def __init__(self, most: int) -> None:
-        self.left = most
+    def __init__(self, most: int, uncompiled: int = 0, kernel: str = "") -> None:
+        self.left, self._more, self._kernel = most, max(uncompiled - most, 0), kernel
+        self._kept = False
+
+    @property
+    def uncompiled(self) -> bool:
+        """Whether the kernel would have to be compiled: nothing of it is kept, whatever its types."""
+        if not self._kept:
+            folder = cache().folder
+            self._kept = folder is not None and any(folder.glob(f"{self._kernel}-*"))
+        return not self._kept
 
     def allows(self, work: int) -> bool:
         """Take the work from what is left; False once it exceeds that."""
         self.left -= work
-        return self.left >= 0
+        return self.left >= 0 or (self.left + self._more >= 0 and self.uncompiled)
 
 
 Item = TypeVar("Item")

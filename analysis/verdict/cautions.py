@@ -29,10 +29,9 @@ from .sides import VariantSide, VariantSummary, comparable, sides_of
 # --- Whether a latency was judged of requests that the load generator sent as fast as they were answered.
 #
 # Such a generator is closed-loop: while one answer is late it sends nothing, so that of the
-# requests that would have come meanwhile,
-# and waited too, none is in the latencies (Tene's "coordinated omission"; Schroeder,
-# Wierman and Harchol-Balter, "Open versus
-# closed: a cautionary tale", NSDI 2006). At a constant rate both variants are sent equally much.
+# requests that would have come meanwhile, and waited too, none is in the latencies (Tene's
+# "coordinated omission"; Schroeder, Wierman and Harchol-Balter, "Open versus closed: a cautionary
+# tale", NSDI 2006). At a constant rate both variants are sent equally much.
 
 
 _TIMES = frozenset(("ns", "nsec", "us", "µs", "μs", "usec", "ms", "msec", "s", "sec", "min"))

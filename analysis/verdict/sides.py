@@ -354,10 +354,9 @@ def _time(text: str, unknown: datetime.datetime) -> datetime.datetime:
 
 # --- How long each variant's runs took: what a table shows beside the judged difference.
 #
-# A mean is the one that a verdict rests on: of the logarithms, within each session and then
-# over sessions, so
-# that the ratio of two means is the speedup. What may be 0, such as the kernel's account of short runs, has
-# arithmetic means instead, by sessions too.
+# A mean is the one that a verdict rests on: of the logarithms, within each session and then over
+# sessions, so that the ratio of two means is the speedup. What may be 0, such as the kernel's
+# account of short runs, has arithmetic means instead, by sessions too.
 
 
 Cell = tuple[str, str]  # benchmark and variant

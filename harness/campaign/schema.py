@@ -432,11 +432,6 @@ def editor_schema() -> dict[str, Any]:
     }
 
 
-def schema_text() -> str:
-    """Give the schema as the text of its file."""
-    return json.dumps(editor_schema(), indent=2, sort_keys=True) + "\n"
-
-
 # --- What holds for a key that a campaign leaves out, stored with each trial.
 #
 # A table maps each optional key by its name in the documentation (`protocol.sessions`) to its

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command, positive
 
-from .options import Placed, Talk, write_result
+from .options import Placed, Talk, write_json, write_result
 
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection
@@ -164,7 +164,6 @@ def _write_with_why(args: _Asked, found: Bisection, out: TextIO, err: TextIO) ->
 
     from ..launch.matching import Interrupted
     from .bisect_view import why_of
-    from .options import write_json
 
     markdown = args.format == "md"
     if not args.json:

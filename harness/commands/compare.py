@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command
 
-from ..errors import counted
-from .options import ELSEWHERE, Comparing, WantedCommand, remarks
+from ..errors import HostError, counted
+from .options import ELSEWHERE, Comparing, WantedCommand, remarks, wanted_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,8 +61,6 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
 
 
 def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
-    from .options import wanted_commands
-
     wanted = wanted_commands(args)
     if not args.quiet:  # before anything that takes time to import
         for remark in remarks(args):
@@ -207,8 +205,6 @@ def _answer(
 @contextlib.contextmanager
 def _by_option_names() -> Iterator[None]:
     """Let errors of the host speak of ``--cpus``, which was typed, and of no key of a campaign."""
-    from ..errors import HostError
-
     try:
         yield
     except HostError as error:

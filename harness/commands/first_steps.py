@@ -6,7 +6,7 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TextIO
 
-from analysis.options import command
+from analysis.options import COMMANDS, command
 from analysis.words import next_lines
 
 from .options import Talk, write_json
@@ -124,7 +124,6 @@ def schema(command: str) -> str:
         If the command prints no JSON, or fairtrial is not installed as a package.
     """
     from analysis.errors import UsageError
-    from analysis.options import COMMANDS
 
     from .command_parser import parser_of
 

@@ -74,7 +74,6 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("irq", r"/proc/irq/[0-9]{1,6}/smp_affinity_list", _cpus),
     Setting("sibling", rf"{CPU}/cpu[1-9][0-9]{{0,4}}/online", _matching("[01]")),
 )
-ITEMS: tuple[str, ...] = (*(setting.item for setting in SETTINGS), "partition")
 
 
 def setting_of(path: str) -> Setting | None:

@@ -5,6 +5,7 @@ python tests/contract/generate.py [ROOT]        `make generated` does it
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tomllib
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from docs.distribution.json_answers.schemas import files
 from harness.campaign.nested_kinds import Key, Section
-from harness.campaign.schema import SECTIONS, schema_text
+from harness.campaign.schema import SECTIONS, editor_schema
 from harness.host.checks import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +113,10 @@ def generated(root: Path = ROOT) -> dict[Path, str]:
     advice, campaign = root / "docs" / "measuring-well.md", root / "docs" / "campaign.md"
     methods = root / "docs" / "methods" / "sources.md"
     return {
-        root / "configs" / "campaign.schema.json": schema_text(),
+        root / "configs" / "campaign.schema.json": json.dumps(
+            editor_schema(), indent=2, sort_keys=True
+        )
+        + "\n",
         advice: with_part(advice.read_text(encoding="utf-8"), "checks", checks_table()),
         campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
         **files(root),

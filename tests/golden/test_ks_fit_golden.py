@@ -84,9 +84,9 @@ def test_without_left_limits(times: np.ndarray, mixture: Mixture) -> None:
     seeds = np.random.default_rng(1).integers(0, 2**64, count, dtype=np.uint64)
     further = {right: 0, both: 0}
     at_first = {distance: distance(times, mixture) for distance in further}
-    x, parameters = np.empty(n), (mixture.weights, mixture.means, mixture.sds)
+    x, rows = np.empty(n), np.stack([mixture.weights, mixture.means, mixture.sds])
     for seed in seeds:
-        draw_sorted(np.array([seed]), *parameters, x)
+        draw_sorted(np.array([seed]), rows, x)
         again = fit_mixture(x)
         for distance in further:
             further[distance] += distance(x, again) > at_first[distance]

@@ -16,7 +16,7 @@ import pytest
 
 from analysis.announcing import announced
 from analysis.record.printer import Printer
-from analysis.stats import compiled
+from analysis.stats import compiled, workers
 
 ROOT = Path(__file__).parents[2]
 COMPILING = "compiling the statistics, once, about 15 s"
@@ -101,7 +101,7 @@ def test_the_folder_is_the_one_that_is_named_or_the_users(unnamed, tmp_path, mon
         ("FAIRTRIAL_CACHE", "named", "named"),  # each goes before those above
     ):
         monkeypatch.setenv(name, value)
-        assert compiled._choose() == compiled.Cache(folder=tmp_path / folder)
+        assert workers.cache() == workers.Cache(folder=tmp_path / folder)
         assert (tmp_path / folder).is_dir()
 
 
@@ -111,7 +111,7 @@ def test_without_any_folder_kernels_work_and_the_user_hears_why(
     blocked = tmp_path / "file"
     blocked.write_text("")
     monkeypatch.setenv("HOME", str(blocked))
-    monkeypatch.setattr(compiled, "CACHE", compiled._choose())
+    monkeypatch.setattr(compiled, "CACHE", workers.cache())
     assert compiled.CACHE.folder is None
     assert use() == [
         "compiling the statistics, about 15 s",
@@ -126,7 +126,7 @@ def test_without_any_folder_kernels_work_and_the_user_hears_why(
 @pytest.fixture
 def use(toy, tmp_path, monkeypatch):
     """Load the kernel from the cache, as a new process would, and give what the user hears."""
-    monkeypatch.setattr(compiled, "CACHE", compiled.Cache(folder=tmp_path))
+    monkeypatch.setattr(compiled, "CACHE", workers.Cache(folder=tmp_path))
 
     def use(text: str = KERNEL, name: str = "toy_kernel.py") -> list[str]:
         compiled._homeless.clear()  # as in a new process

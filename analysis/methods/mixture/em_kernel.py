@@ -28,6 +28,9 @@ from .model import FLOOR, LANES, LN2, LN2_HIGH, LN2_LOW, TILE, TINY, most_levels
 
 Generated = tuple[Any, Callable[..., Any]]
 
+# rows of the parameters of a fit: those of the mixture, those of the exponents, centres and moments
+WEIGHT, MEAN, VARIANCE, SLOPE, HEIGHT, CENTRE, SUMS, ROWS = 0, 1, 2, 3, 4, 5, 6, 9
+
 _LOG2E = 1 / math.log(2)
 _ROUND = 1.5 * 2.0**52  # adding it leaves the nearest whole number in the lowest bits
 _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10, _C11, _C12 = (
@@ -147,15 +150,15 @@ def _densities(x: Array, mean: float, slope: float, height: float, e: Array, tot
 
 
 @kernel
-def _relative(x: float, mu: Array, slope: Array, height: Array, e: Array) -> tuple[float, float]:
+def _relative(x: float, k: int, p: Array, e: Array, i: int) -> tuple[float, float]:
     """Take densities that would vanish relative to the largest: the sum, and the log of that."""
     largest = -np.inf
-    for k in range(mu.size):
-        largest = max(largest, height[k] + slope[k] * (x - mu[k]) ** 2)
+    for j in range(k):
+        largest = max(largest, p[HEIGHT, j] + p[SLOPE, j] * (x - p[MEAN, j]) ** 2)
     total = 0.0
-    for k in range(mu.size):
-        e[k] = math.exp(height[k] + slope[k] * (x - mu[k]) ** 2 - largest)
-        total += e[k]
+    for j in range(k):
+        e[j, i] = math.exp(p[HEIGHT, j] + p[SLOPE, j] * (x - p[MEAN, j]) ** 2 - largest)
+        total += e[j, i]
     return total, largest
 
 
@@ -192,50 +195,44 @@ def _product(values: Array) -> float:
 
 
 @kernel
-def e_step(
-    x: Array,
-    n: int,
-    mu: Array,
-    slope: Array,
-    height: Array,
-    centre: Array,
-    sums: Array,
-    e: Array,
-    room: Array,
-) -> float:
+def e_step(x: Array, n: int, k: int, p: Array, tiles: Array) -> float:
     """Compute memberships and give the log-likelihood.
 
-    x holds n values and padding up to a multiple of LANES. Component k has the log density
-    ``height[k] + slope[k] (x - mu[k])^2``, its weight included. ``sums[:, k]`` become its sums
-    of memberships r, of r d and of r d^2 with d = x - centre[k]. `e` has a row of TILE numbers for
-    each component, `room` three.
+    x holds n values and padding up to a multiple of LANES. Component j has the log density
+    ``p[HEIGHT, j] + p[SLOPE, j] (x - p[MEAN, j])^2``, its weight included. ``p[SUMS:, j]`` become its
+    sums of memberships r, of r d and of r d^2 with d = x - p[CENTRE, j]. `tiles` has a row of TILE
+    numbers for each component behind three more.
     """
     likelihood = 0.0
-    components = mu.size
-    sums[:] = 0.0
+    for j in range(k):
+        p[SUMS, j] = p[SUMS + 1, j] = p[SUMS + 2, j] = 0.0
+    e = tiles[3:]
     for low in range(0, x.size, TILE):
         size = min(TILE, x.size - low)
-        tile = x[low : low + size]
-        total, inverse, mantissas = room[0, :size], room[1, :size], room[2, :size]
-        total[:] = 0.0
-        for k in range(components):
-            _densities(tile, mu[k], slope[k], height[k], e[k, :size], total)
         real = min(size, n - low)
-        total[real:] = 1.0
-        exponents, vanishing = _split(total, inverse, mantissas)
-        if vanishing > 0:
-            for i in range(real):
-                if total[i] < TINY:
-                    total[i], largest = _relative(tile[i], mu, slope, height, e[:, i])
-                    likelihood += largest
+        tile = x[low : low + size]
+        total, inverse, mantissas = tiles[0, :size], tiles[1, :size], tiles[2, :size]
+        for i in range(size):
+            total[i] = 0.0
+        for j in range(k):
+            _densities(tile, p[MEAN, j], p[SLOPE, j], p[HEIGHT, j], e[j, :size], total)
+        for i in range(real, size):
+            total[i] = 1.0
+        exponents, vanishing = 0, 1
+        while vanishing > 0:
             exponents, vanishing = _split(total, inverse, mantissas)
+            for i in range(real if vanishing > 0 else 0):
+                if total[i] < TINY:
+                    total[i], largest = _relative(tile[i], k, p, e, i)
+                    likelihood += largest
         likelihood += math.log(_product(mantissas)) + exponents * LN2
-        inverse[real:] = 0.0
-        for k in range(components):
-            r, rd, rdd = _moments(tile, e[k, :size], inverse, size, centre[k])
-            sums[0, k] += r
-            sums[1, k] += rd
-            sums[2, k] += rdd
+        for i in range(real, size):
+            inverse[i] = 0.0
+        for j in range(k):
+            r, rd, rdd = _moments(tile, e[j, :size], inverse, size, p[CENTRE, j])
+            p[SUMS, j] += r
+            p[SUMS + 1, j] += rd
+            p[SUMS + 2, j] += rdd
     return likelihood
 
 
@@ -300,7 +297,7 @@ def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Indices) 
     bounds[0] = 0
     bounds[k] = x.size
     for i in range(1, k):  # the outer two cut points are beyond all values
-        bounds[i] = first_at_least(x, cuts[i])
+        bounds[i] = first_at_least(x, x.size, cuts[i])
     return levels
 
 
@@ -319,26 +316,26 @@ def _cut_points(x: Array, levels: int, cuts: Array) -> int:
 @kernel
 def _close_gaps(cuts: Array, count: int, surplus: int) -> None:
     """Take out the left ends of the `surplus` narrowest gaps, the first of equals first."""
-    gaps = cuts[count : 2 * count - 1]
+    gaps = count  # they stand behind the cuts
     for i in range(count - 1):
-        gaps[i] = cuts[i + 1] - cuts[i]
+        cuts[gaps + i] = cuts[i + 1] - cuts[i]
     for _ in range(surplus):
-        narrowest = 0
-        for i in range(1, count - 1):
-            if gaps[i] < gaps[narrowest]:
+        narrowest = gaps
+        for i in range(gaps + 1, gaps + count - 1):
+            if cuts[i] < cuts[narrowest]:
                 narrowest = i
-        gaps[narrowest] = np.inf
+        cuts[narrowest] = np.inf
     kept = 0
     for i in range(count):
-        if i == count - 1 or gaps[i] < np.inf:
+        if i == count - 1 or cuts[gaps + i] < np.inf:
             cuts[kept] = cuts[i]
             kept += 1
 
 
 @kernel
-def first_at_least(x: Array, value: float) -> int:
-    """Give the number of sorted values below `value`."""
-    low, high = 0, x.size
+def first_at_least(x: Array, n: int, value: float) -> int:
+    """Give the number of values below `value` among the n first, sorted ones of x."""
+    low, high = 0, n
     while low < high:
         middle = (low + high) // 2
         if x[middle] < value:
@@ -349,29 +346,27 @@ def first_at_least(x: Array, value: float) -> int:
 
 
 @kernel
-def random_start(x: Array, k: int, draws: Array, bounds: Indices) -> bool:
-    """Divide the sorted values x around k centres drawn as k-means++ draws them.
+def random_start(x: Array, n: int, k: int, draws: Array, centres: Array, bounds: Indices) -> bool:
+    """Divide the n first, sorted values of x around k centres drawn as k-means++ draws them.
 
     The first centre is any value; each further one is drawn in proportion to the squared distance
-    from the nearest centre so far. `draws` are k uniform numbers, `bounds` as in `quantile_start`.
-    Returns False when there are fewer than k distinct values.
+    from the nearest centre so far. `draws` are k uniform numbers, `centres` is room for as many,
+    `bounds` as in `quantile_start`. Returns False when there are fewer than k distinct values.
     """
-    n = x.size
-    centres = np.empty(k)
     centres[0] = x[min(int(draws[0] * n), n - 1)]
     for j in range(1, k):
         total = 0.0
-        for value in x:
-            total += _distance(value, centres[:j])
+        for i in range(n):
+            total += _distance(x[i], centres, j)
         if total <= 0.0:
             return False
         left = draws[j] * total
         chosen = x[n - 1]
-        for value in x:
-            here = _distance(value, centres[:j])
+        for i in range(n):
+            here = _distance(x[i], centres, j)
             left -= here
             if left < 0.0 and here > 0.0:
-                chosen = value
+                chosen = x[i]
                 break
         place = j
         while place > 0 and centres[place - 1] > chosen:
@@ -381,14 +376,14 @@ def random_start(x: Array, k: int, draws: Array, bounds: Indices) -> bool:
     bounds[0] = 0
     bounds[k] = n
     for j in range(1, k):
-        bounds[j] = first_at_least(x, centres[j - 1] / 2 + centres[j] / 2)
+        bounds[j] = first_at_least(x, n, centres[j - 1] / 2 + centres[j] / 2)
     return True
 
 
 @kernel
-def _distance(value: float, centres: Array) -> float:
-    """Give the squared distance from the nearest centre."""
+def _distance(value: float, centres: Array, count: int) -> float:
+    """Give the squared distance from the nearest of so many centres."""
     best = np.inf
-    for centre in centres:
-        best = min(best, (value - centre) ** 2)
+    for j in range(count):
+        best = min(best, (value - centres[j]) ** 2)
     return best

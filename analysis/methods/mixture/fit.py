@@ -28,10 +28,8 @@ from ...stats.samples import Array, clock_step
 from ...stats.workers import Budget
 from . import small_fit
 from .model import (
-    FOUND,
     REFERENCES as MODEL_REFERENCES,
     START_VALUES,
-    STATE,
     TILE,
     EmState,
     Mixture,
@@ -41,7 +39,8 @@ from .model import (
 _Made = TypeVar("_Made")
 MOST_COMPONENTS = 64
 MOST_STARTS = 10_000
-BUDGET = Budget(10_000)  # values x the square of the largest K: 400 values with five components
+# values x the square of the largest K: 400 values with five components, ten times as many uncompiled
+BUDGET = Budget(10_000, 100_000, "fit_sorted")
 
 
 LEAST = 4  # the dip of fewer values is the same for every sample
@@ -310,7 +309,11 @@ def fit_mixture(
     if further and rng is not None:
         draws = rng.random((further, most, most))
     coarse = () if resolution is None else coarser_grid(values, resolution)
-    return _mixture(sample, _compiled(sample, most, draws), scale, further, coarse)
+    if not further and BUDGET.uncompiled and _are_few([sample], most):
+        (fitted,) = small_fit.fit_sorted([sample], most)
+    else:
+        fitted = _compiled(sample, most, draws)
+    return _mixture(sample, fitted, scale, further, coarse)
 
 
 def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture | None]:
@@ -320,13 +323,17 @@ def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture 
     """
     ready = [_or_none(prepared, values) for values in samples]
     here = [sample for sample in ready if sample is not None]
-    sizes = [sample.values.size for sample in here]
-    if here and max(sizes) <= TILE and BUDGET.allows(sum(sizes) * max_components**2):
+    if here and _are_few(here, max_components):
         fits = small_fit.fit_sorted(here, max_components)
     else:
         fits = [_compiled(sample, max_components, np.empty((0, 1, 1))) for sample in here]
     left = iter(fits)
     return [None if one is None else _or_none(_mixture, one, next(left)) for one in ready]
+
+
+def _are_few(samples: Sequence[ScaledValues], most: int) -> bool:
+    sizes = [sample.values.size for sample in samples]
+    return max(sizes) <= TILE and BUDGET.allows(sum(sizes) * most**2)
 
 
 def _or_none(make: Callable[..., _Made], *args: object) -> _Made | None:
@@ -339,10 +346,9 @@ def _or_none(make: Callable[..., _Made], *args: object) -> _Made | None:
 def _compiled(sample: ScaledValues, most: int, draws: Array) -> small_fit.Fitted:
     from . import fit_kernel as kernels
 
-    table, state, found = (np.empty(shape) for shape in ((2, most), (STATE, most), FOUND))
-    work = np.empty(kernels.work_size(sample.values.size, most))
-    kernels.fit_sorted(sample.values, sample.floor, draws, table, state, found, work)
-    return table, state, found
+    room = kernels.room_for(sample.values.size, most)
+    kernels.fit_sorted(sample.values, sample.floor, draws, room)
+    return room.table, room.state, room.found
 
 
 def _mixture(

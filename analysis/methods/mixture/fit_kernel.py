@@ -1,7 +1,7 @@
 """All candidate mixtures of a sample, fitted by mclust's rules. Compiled; called from any thread.
 
-`fit_sorted` fits one sorted sample. It writes into arrays that the caller provides and allocates next to
-nothing, so one thread can go through thousands of samples without the interpreter's lock.
+`fit_sorted` fits one sorted sample. It writes into room that the caller provides and allocates nothing,
+so one thread can go through thousands of samples without the interpreter's lock.
 
 Layout of the outputs for K up to `most`:
 
@@ -16,13 +16,26 @@ Layout of the outputs for K up to `most`:
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Indices, Integers
-from .em_kernel import e_step, levels_at_most, quantile_start, random_start
+from .em_kernel import (
+    CENTRE,
+    HEIGHT,
+    MEAN,
+    ROWS,
+    SLOPE,
+    SUMS,
+    VARIANCE,
+    WEIGHT,
+    e_step,
+    quantile_start,
+    random_start,
+)
 from .model import (
     CANCELLED,
     CLOSING,
@@ -40,86 +53,76 @@ from .model import (
     most_levels,
 )
 
-# rows of the parameters in work: those of the mixture, those of the exponents, centres and moments
-_WEIGHT, _MEAN, _VARIANCE, _SLOPE, _HEIGHT, _CENTRE, _SUMS, _ROWS = 0, 1, 2, 3, 4, 5, 6, 9
+
+class Room(NamedTuple):
+    """Where a fit works, and what it gives: see `room_for`."""
+
+    values: Array
+    random: NDArray[np.uint64]
+    draws: Array
+    x: Array
+    start: Array
+    cuts: Array
+    centres: Array
+    bounds: Indices
+    p: Array
+    tiles: Array
+    table: Array
+    state: Array
+    found: Array
 
 
-def work_size(n: int, most: int) -> int:
-    """Give the length of the work space for n values and up to `most` components."""
-    cuts = 2 * most_levels(min(n, START_VALUES), most)
-    return (n + LANES) + START_VALUES + cuts + (most + 3) * TILE + _ROWS * most
+def room_for(n: int, most: int, starts: int = 1) -> Room:
+    """Make room for fits of n values and up to `most` components, one at a time.
+
+    `values`, `random` and `draws` are those of a replicate, its generator and its further starts; `x` values in
+    their unit, padded; `start` those that quantiles are of; `p` parameters and sums of a candidate, a row each
+    (`em_kernel`); `table`, `state` and `found` the outputs.
+    """
+    count = min(n, START_VALUES)
+    return Room(
+        values=np.empty(n),
+        random=np.empty(1, dtype=np.uint64),
+        draws=np.empty((starts - 1, most, most)),
+        x=np.empty((n + LANES - 1) // LANES * LANES),
+        start=np.empty(count),
+        cuts=np.empty(2 * most_levels(count, most)),
+        centres=np.empty(most),
+        bounds=np.empty(most + 1, dtype=np.intp),
+        p=np.empty((ROWS, most)),
+        tiles=np.empty((most + 3, TILE)),
+        table=np.empty((2, most)),
+        state=np.empty((STATE, most)),
+        found=np.empty(FOUND),
+    )
 
 
 @kernel
-def fit_sorted(
-    values: Array, floor: float, draws: Array, table: Array, state: Array, found: Array, work: Array
-) -> None:
-    """Fit all candidates to one sample."""
-    n = values.size
-    table[:] = np.nan
-    state[:] = np.nan
-    found[:] = 0.0
-    # A unit of a power of 2 keeps the arithmetic exact, and densities away from the limits.
-    power = math.frexp(values[n - 1] / 2 - values[0] / 2)[1]
-    power = max(-1000, min(1000, power))
-    unit = math.ldexp(1.0, power)
-    padded = (n + LANES - 1) // LANES * LANES
-    x, rest = work[:padded], work[padded:]
-    for i in range(n):
-        x[i] = values[i] / unit
-    x[n:] = x[n - 1]
-    start = x[:n]
-    if n > START_VALUES:
-        start, rest = rest[:START_VALUES], rest[START_VALUES:]
-        for i in range(START_VALUES):
-            start[i] = x[(i * (n - 1) + (START_VALUES - 1) // 2) // (START_VALUES - 1)]
-    lowest = floor / unit / unit
-    least = 0.0 if floor > 0.0 else max(LEAST_VARIANCE / unit / unit, LEAST_SCALED)
-    shift = n * (power * math.log(2.0))
-    _fit_candidates(x, n, start, (least, lowest, shift), draws, table, state, found, rest)
-    for k in range(int(found[0])):
-        for row in (1, 2, 4, 5):
-            state[row, k] *= unit
-
-
-@kernel
-def _fit_candidates(
-    x: Array,
-    n: int,
-    start: Array,
-    limits: tuple[float, float, float],
-    draws: Array,
-    table: Array,
-    state: Array,
-    found: Array,
-    room: Array,
-) -> None:
-    """Go through K = 1, 2, ... and keep the best candidate; `found` has K = 0 at first."""
-    most = table.shape[1]
-    cuts_size = 2 * levels_at_most(start.size, most)
-    cuts, room = room[:cuts_size], room[cuts_size:]
-    p = room[: _ROWS * most].reshape((_ROWS, most))
-    tiles = room[_ROWS * most :][: (most + 3) * TILE].reshape((most + 3, TILE))
-    bounds = np.empty(most + 1, dtype=np.intp)
+def fit_sorted(values: Array, floor: float, draws: Array, room: Room) -> None:
+    """Fit all candidates to one sample: go through K = 1, 2, ... and keep the best one."""
+    table, state, found = room.table, room.state, room.found
+    n, most = values.size, table.shape[1]
+    x, start, bounds, p = room.x, room.start, room.bounds, room.p
+    _blank(table)
+    _blank(state)
+    unit, limits = _scaled(values, floor, x, start)
+    bounds[0], bounds[1] = 0, n
+    _moments_of_classes(x, min(n, 1), bounds, p)
+    _fit_one(n, limits, p, table, state, found)
     levels = 0 if x[0] < x[n - 1] else -1  # no cut points in a constant sample
-    for k in range(1, min(most, n) + 1):
-        if k == 1:
-            bounds[0], bounds[1] = 0, n
-            _moments_of_classes(x[:n], k, bounds, p)
-            _fit_one(n, limits, p, table, state, found)
-            continue
+    for k in range(2, min(most, n) + 1):
         if levels >= 0:
-            levels = quantile_start(start, k, levels, cuts, bounds)
+            levels = quantile_start(start, k, levels, room.cuts, bounds)
         for attempt in range(draws.shape[0] + 1):
-            if attempt == 0:
-                ready, sample = levels >= 0, start
-            else:
-                ready, sample = random_start(x[:n], k, draws[attempt - 1, k - 1], bounds), x[:n]
+            sample, size, ready = start, start.size, levels >= 0
+            if attempt > 0:
+                sample, size = x, n
+                ready = random_start(x, n, k, draws[attempt - 1, k - 1], room.centres, bounds)
             if not ready:
                 continue
             for varying in range(2):
                 _moments_of_classes(sample, k, bounds, p)
-                likelihood, iterations = _em(x, n, sample.size, k, varying, limits, tiles, p)
+                likelihood, iterations = _em(x, n, size, k, varying, limits, room.tiles, p)
                 bic = 2.0 * likelihood - (3 * k - 1 if varying else 2 * k) * math.log(n)
                 if not (bic > -np.inf and bic < np.inf):
                     continue
@@ -128,27 +131,60 @@ def _fit_candidates(
                 if found[0] == 0.0 or bic > found[3]:
                     found[0], found[1], found[2], found[3] = k, varying, likelihood, bic
                     found[4] = iterations
-                    _keep(p, n, k, varying, limits[1], sample.size != n, state, found)
+                    _keep(p, n, k, varying, limits[1], size != n, state, found)
+    for k in range(int(found[0])):
+        for row in (1, 2, 4, 5):
+            state[row, k] *= unit
+
+
+@kernel
+def _scaled(
+    values: Array, floor: float, x: Array, start: Array
+) -> tuple[float, tuple[float, float, float]]:
+    """Bring the values to their unit; give that, the limits of variances in it and what it adds to a likelihood."""
+    n = values.size
+    # A unit of a power of 2 keeps the arithmetic exact, and densities away from the limits.
+    power = math.frexp(values[n - 1] / 2 - values[0] / 2)[1]
+    power = max(-1000, min(1000, power))
+    unit = math.ldexp(1.0, power)
+    for i in range(x.size):
+        x[i] = values[min(i, n - 1)] / unit
+    for i in range(start.size):
+        start[i] = x[i]
+        if n > START_VALUES:
+            start[i] = x[(i * (n - 1) + (START_VALUES - 1) // 2) // (START_VALUES - 1)]
+    lowest = floor / unit / unit
+    least = 0.0 if floor > 0.0 else max(LEAST_VARIANCE / unit / unit, LEAST_SCALED)
+    return unit, (least, lowest, n * (power * math.log(2.0)))
+
+
+@kernel
+def _blank(rows: Array) -> None:
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            rows[i, j] = np.nan
 
 
 @kernel
 def _fit_one(
     n: int, limits: tuple[float, float, float], p: Array, table: Array, state: Array, found: Array
 ) -> None:
-    """Fit one Gaussian in closed form from the sums in p; mclust's limit does not apply to it."""
+    """Begin with one Gaussian, in closed form from the sums in p; mclust's limit does not apply to it."""
+    for k in range(FOUND):
+        found[k] = 0.0
     lowest, shift = limits[1], limits[2]
-    d = p[_SUMS + 1, 0] / n
-    raw = (p[_SUMS + 2, 0] - p[_SUMS + 1, 0] * d) / n
+    d = p[SUMS + 1, 0] / n
+    raw = (p[SUMS + 2, 0] - p[SUMS + 1, 0] * d) / n
     variance = max(raw, lowest)
     if not variance > 0.0:
         return
     likelihood = -0.5 * n * (LOG_2PI + math.log(variance) + raw / variance) - shift
     bic = 2.0 * likelihood - 2.0 * math.log(n)
-    table[:, 0] = bic
+    table[0, 0] = table[1, 0] = bic
     found[0], found[2], found[3] = 1.0, likelihood, bic
     found[5] = 1.0 if lowest > 0.0 and variance <= lowest else 0.0
     for row in (0, 3):
-        state[row, 0], state[row + 1, 0] = 1.0, p[_CENTRE, 0] + d
+        state[row, 0], state[row + 1, 0] = 1.0, p[CENTRE, 0] + d
         state[row + 2, 0] = math.sqrt(variance)
 
 
@@ -156,20 +192,20 @@ def _fit_one(
 def _moments_of_classes(sample: Array, k: int, bounds: Indices, p: Array) -> None:
     """Take each class's size and its sums of d and d^2, d from its mean."""
     for j in range(k):
-        members = sample[bounds[j] : bounds[j + 1]]
-        p[_SUMS : _SUMS + 3, j] = 0.0
-        p[_CENTRE, j] = 0.0
-        if members.size == 0:
+        low, high = bounds[j], bounds[j + 1]
+        for row in range(CENTRE, ROWS):
+            p[row, j] = 0.0
+        if low >= high:
             continue
-        first, total = members[0], 0.0
-        for value in members:
-            total += value - first
-        centre = first + total / members.size
-        p[_SUMS, j] = members.size
-        p[_CENTRE, j] = centre
-        for value in members:
-            p[_SUMS + 1, j] += value - centre
-            p[_SUMS + 2, j] += (value - centre) ** 2
+        first, total = sample[low], 0.0
+        for i in range(low, high):
+            total += sample[i] - first
+        centre = first + total / (high - low)
+        p[SUMS, j] = high - low
+        p[CENTRE, j] = centre
+        for i in range(low, high):
+            p[SUMS + 1, j] += sample[i] - centre
+            p[SUMS + 2, j] += (sample[i] - centre) ** 2
 
 
 @kernel
@@ -180,22 +216,22 @@ def _m_step(p: Array, n: int, k: int, varying: int, least: float, lowest: float)
     """
     pooled = 0.0
     for j in range(k):
-        members = p[_SUMS, j]
+        members = p[SUMS, j]
         if not members > LEAST_MEMBERSHIP:
             return False
-        d = p[_SUMS + 1, j] / members
-        squares = p[_SUMS + 2, j] - p[_SUMS + 1, j] * d
-        p[_WEIGHT, j] = members / n
-        p[_MEAN, j] = p[_CENTRE, j] + d
-        p[_VARIANCE, j] = squares / members
+        d = p[SUMS + 1, j] / members
+        squares = p[SUMS + 2, j] - p[SUMS + 1, j] * d
+        p[WEIGHT, j] = members / n
+        p[MEAN, j] = p[CENTRE, j] + d
+        p[VARIANCE, j] = squares / members
         pooled += squares
     for j in range(k):
-        variance = p[_VARIANCE, j] if varying else pooled / n
+        variance = p[VARIANCE, j] if varying else pooled / n
         if lowest > 0.0:
             variance = variance if variance > lowest else lowest
         elif not variance > least:
             return False
-        p[_VARIANCE, j] = variance
+        p[VARIANCE, j] = variance
     return True
 
 
@@ -203,24 +239,23 @@ def _m_step(p: Array, n: int, k: int, varying: int, least: float, lowest: float)
 def _expect(x: Array, n: int, k: int, tiles: Array, p: Array) -> float:
     """Take one E-step with the parameters in p: sums and log-likelihood."""
     for j in range(k):
-        p[_SLOPE, j] = -0.5 / p[_VARIANCE, j]
-        p[_HEIGHT, j] = 0.5 * (math.log(p[_WEIGHT, j] ** 2 / p[_VARIANCE, j]) - LOG_2PI)
-        p[_CENTRE, j] = p[_MEAN, j]
-    mu, slope, height, centre = p[_MEAN, :k], p[_SLOPE, :k], p[_HEIGHT, :k], p[_CENTRE, :k]
-    sums = p[_SUMS : _SUMS + 3]
-    e, room = tiles[3:], tiles[:3]
-    likelihood = e_step(x, n, mu, slope, height, centre, sums, e, room)
-    again = False
-    for j in range(k):
-        if sums[0, j] > 0.0:
-            d = sums[1, j] / sums[0, j]
-            if d * d > CANCELLED * (sums[2, j] / sums[0, j] - d * d):
-                # The mean moved far: d^2 would cancel, so the moments are taken around its new place.
-                centre[j] += d
-                again = True
-    if again:
-        likelihood = e_step(x, n, mu, slope, height, centre, sums, e, room)
-    return likelihood
+        p[SLOPE, j] = -0.5 / p[VARIANCE, j]
+        p[HEIGHT, j] = 0.5 * (math.log(p[WEIGHT, j] ** 2 / p[VARIANCE, j]) - LOG_2PI)
+        p[CENTRE, j] = p[MEAN, j]
+    likelihood, last = 0.0, False
+    while True:
+        likelihood = e_step(x, n, k, p, tiles)
+        again = False
+        for j in range(k):
+            if p[SUMS, j] > 0.0 and not last:
+                d = p[SUMS + 1, j] / p[SUMS, j]
+                if d * d > CANCELLED * (p[SUMS + 2, j] / p[SUMS, j] - d * d):
+                    # The mean moved far: d^2 would cancel, so the moments are taken around its new place.
+                    p[CENTRE, j] += d
+                    again = True
+        if not again:
+            return likelihood
+        last = True
 
 
 @kernel
@@ -239,18 +274,16 @@ def _em(
     When the classes are those of `size` < n values, memberships of all follow from them first.
     """
     least, lowest, shift = limits
-    if size < n:
-        if not _m_step(p, size, k, varying, 0.0, lowest):
-            return np.nan, 0
-        _expect(x, n, k, tiles, p)
     before = np.inf
-    for iteration in range(1, MOST_ITERATIONS):
-        if not _m_step(p, n, k, varying, least, lowest):
+    for iteration in range(0 if size < n else 1, MOST_ITERATIONS):
+        members, limit = (n, least) if iteration else (size, 0.0)
+        if not _m_step(p, members, k, varying, limit, lowest):
             return np.nan, iteration
         likelihood = _expect(x, n, k, tiles, p) - shift
-        if not abs(before - likelihood) / (1.0 + abs(likelihood)) > TOLERANCE:
-            return likelihood, iteration
-        before = likelihood
+        if iteration:
+            if not abs(before - likelihood) / (1.0 + abs(likelihood)) > TOLERANCE:
+                return likelihood, iteration
+            before = likelihood
     return np.nan, MOST_ITERATIONS
 
 
@@ -269,19 +302,19 @@ def _keep(
 
     The step is taken when weights and mean memberships are far apart, or `always`.
     """
-    state[:] = np.nan
+    _blank(state)
     distance, floored = 0.0, 0
     for j in range(k):
-        distance += (p[_WEIGHT, j] - p[_SUMS, j] / n) ** 2
-        floored += lowest > 0.0 and p[_VARIANCE, j] <= lowest
+        distance += (p[WEIGHT, j] - p[SUMS, j] / n) ** 2
+        floored += lowest > 0.0 and p[VARIANCE, j] <= lowest
         for row in (0, 3):
-            state[row, j], state[row + 1, j] = p[_WEIGHT, j], p[_MEAN, j]
-            state[row + 2, j] = math.sqrt(p[_VARIANCE, j])
+            state[row, j], state[row + 1, j] = p[WEIGHT, j], p[MEAN, j]
+            state[row + 2, j] = math.sqrt(p[VARIANCE, j])
     found[5] = floored
     if (always or distance > CLOSING) and _m_step(p, n, k, varying, 0.0, lowest):
         for j in range(k):
-            state[0, j], state[1, j] = p[_WEIGHT, j], p[_MEAN, j]
-            state[2, j] = math.sqrt(p[_VARIANCE, j])
+            state[0, j], state[1, j] = p[WEIGHT, j], p[MEAN, j]
+            state[2, j] = math.sqrt(p[VARIANCE, j])
 
 
 # --- The compiled parts of the tests: replicates of the fit test, and the dip of a sample.
@@ -329,19 +362,19 @@ def _normal(state: Seeds) -> float:
 
 
 @kernel
-def draw_sorted(state: Seeds, weights: Array, means: Array, sds: Array, x: Array) -> None:
-    """Fill x with independent values of the mixture in ascending order.
+def draw_sorted(state: Seeds, rows: Array, x: Array) -> None:
+    """Fill x with independent values in ascending order of a mixture: rows of weights, means and sds.
 
     `state` is one number, the seed at first, and is moved on.
     """
-    last = weights.size - 1
+    last = rows.shape[1] - 1
     for i in range(x.size):
         left = _uniform(state)
         k = 0
-        while k < last and left >= weights[k]:
-            left -= weights[k]
+        while k < last and left >= rows[0, k]:
+            left -= rows[0, k]
             k += 1
-        x[i] = means[k] + sds[k] * _normal(state)
+        x[i] = rows[1, k] + rows[2, k] * _normal(state)
     _sort(x)
 
 
@@ -360,7 +393,7 @@ def _sort(x: Array) -> None:
 
 
 @kernel
-def ks_distance(x: Array, weights: Array, means: Array, sds: Array) -> float:
+def ks_distance(x: Array, rows: Array, components: int) -> float:
     """Give the largest distance between the sorted values' step function and the mixture's CDF.
 
     Both ends of every step count, i/n and (i - 1)/n; of tied values the outer ones decide.
@@ -369,48 +402,32 @@ def ks_distance(x: Array, weights: Array, means: Array, sds: Array) -> float:
     distance = 0.0
     for i in range(n):
         below = 0.0
-        for k in range(weights.size):
-            below += weights[k] * 0.5 * math.erfc((means[k] - x[i]) / sds[k] * _ROOT_HALF)
+        for k in range(components):
+            below += rows[0, k] * 0.5 * math.erfc((rows[1, k] - x[i]) / rows[2, k] * _ROOT_HALF)
         distance = max(distance, (i + 1) / n - below, below - i / n)
     return distance
 
 
 @kernel
 def replicate_distances(
-    seeds: Seeds,
-    weights: Array,
-    means: Array,
-    sds: Array,
-    n: int,
-    floor: float,
-    starts: int,
-    most: int,
-    work: Array,
-    distances: Array,
+    seeds: Seeds, rows: Array, floor: float, room: Room, distances: Array
 ) -> None:
-    """Write the distance of each replicate from the mixture fitted to it; `work` is that of the fit."""
-    x = np.empty(n)
-    table = np.empty((2, most))
-    state = np.empty((STATE, most))
-    found = np.empty(FOUND)
-    draws = np.empty((starts - 1, most, most))
-    random = np.empty(1, dtype=np.uint64)
+    """Write the distance of each replicate of a mixture (`draw_sorted`) from the one fitted to it."""
+    draws = room.draws
     for i in range(seeds.size):
-        random[0] = seeds[i]
-        draw_sorted(random, weights, means, sds, x)
-        for attempt in range(starts - 1):
-            for k in range(most):
-                for j in range(most):
-                    draws[attempt, k, j] = _uniform(random)
-        fit_sorted(x, floor, draws, table, state, found, work)
-        k = int(found[0])
-        distances[i] = np.nan
-        if k > 0:
-            distances[i] = ks_distance(x, state[0, :k], state[1, :k], state[2, :k])
+        room.random[0] = seeds[i]
+        draw_sorted(room.random, rows, room.values)
+        for attempt in range(draws.shape[0]):
+            for k in range(draws.shape[1]):
+                for j in range(draws.shape[1]):
+                    draws[attempt, k, j] = _uniform(room.random)
+        fit_sorted(room.values, floor, draws, room)
+        k = int(room.found[0])
+        distances[i] = ks_distance(room.values, room.state, k) if k > 0 else np.nan
 
 
 @kernel
-def _corners(x: Array, low: int, high: int, corner: Integers, side: int) -> int:
+def _corners(x: Array, low: int, high: int, corner: Integers, side: float) -> int:
     """Put the corners of the convex function below F_n (side 1), or the concave above (-1), into `corner`.
 
     F_n rises at each x from i to i + 1 (in units of 1 / n): the lower ends are the points (x, i).
@@ -463,9 +480,9 @@ def _widest(x: Array, below: Integers, m: int, above: Integers, k: int) -> tuple
 @kernel
 def _dip(x: Array, below: Integers, above: Integers) -> float:
     n = x.size
-    low, high, worst = 0, n - 1, 1.0
+    low, high, worst = min(n, 0), n - 1, 1.0  # each literal would be a kernel of its own
     while True:
-        m, k = _corners(x, low, high, below, 1), _corners(x, low, high, above, -1)
+        m, k = _corners(x, low, high, below, 1.0), _corners(x, low, high, above, -1.0)
         gap, left, right = _widest(x, below, m, above, k)
         if gap <= worst:
             break

@@ -262,12 +262,12 @@ def ks_fit(
     sample = prepared(moved, **options)
     seeds = rng.integers(0, 2**64, size=count, dtype=np.uint64)
     limits = sample.values.size, sample.floor, further, most
-    parameters = tested.weights, tested.means, tested.sds
-    portion = partial(_portion, parameters=parameters, limits=limits)
+    rows = np.stack([tested.weights, tested.means, tested.sds])
+    portion = partial(_portion, rows=rows, limits=limits)
     found = _distances(portion, seeds, sample.values.size, workers=workers, progress=progress)
     failed = int(np.isnan(found).sum())
     found = read_only(np.sort(np.where(np.isnan(found), _FAILED, found)))
-    statistic = float(ks_distance(sample.values, tested.weights, tested.means, tested.sds))
+    statistic = float(ks_distance(sample.values, rows, rows.shape[1]))
     result = FitTest(
         statistic=statistic,
         pvalue=(count - int(np.searchsorted(found, statistic)) + 1) / (count + 1),
@@ -319,16 +319,14 @@ def _portion(
     seeds: NDArray[np.uint64],
     _going_on: Progress,
     *,
-    parameters: tuple[Array, Array, Array],
+    rows: Array,
     limits: tuple[int, float, int, int],
 ) -> Array:
-    from .fit_kernel import replicate_distances, work_size
+    from .fit_kernel import replicate_distances, room_for
 
     found = np.empty(seeds.size)
     n, floor, starts, most = limits
-    replicate_distances(
-        seeds, *parameters, n, floor, starts, most, np.empty(work_size(n, most)), found
-    )
+    replicate_distances(seeds, rows, floor, room_for(n, most, starts), found)
     return found
 
 

@@ -405,12 +405,10 @@ def _common_cells(layout: Layout, sign: int) -> _BlockCells:
 # --- Whether totals say something else than typical runs: the ratio of arithmetic means
 # beside that of geometric ones.
 #
-# Of each side J = log(arithmetic mean) - mean log, sessions weighing the same, whose
-# variance over n lognormal runs of
-# spread s is v = (exp(s^2) - 1 - s^2) / n; s is 1.4826 times the median distance of all
-# logs from their median.
-# Totals disagree where both sides have 20 runs and D = J_c - J_b lies beyond max(log(1 +
-# margin), 4 sqrt(v_c + v_b)).
+# Of each side J = log(arithmetic mean) - mean log, sessions weighing the same, whose variance over
+# n lognormal runs of spread s is v = (exp(s^2) - 1 - s^2) / n; s is 1.4826 times the median
+# distance of all logs from their median. Totals disagree where both sides have 20 runs and D = J_c
+# - J_b lies beyond max(log(1 + margin), 4 sqrt(v_c + v_b)).
 
 
 LEAST = 20  # runs of each side

@@ -228,10 +228,9 @@ def _arc(places: OrderedValues, before: Array) -> Rule:
 # against its own spread, which holds its level where spreads differ [2]_; and count and rate must both
 # differ, in the same direction: the p-value is the larger one.
 #
-# Most covariates have nothing to do with the modes, and few orders show that: what 499 of them leave above
-# 5 %, or 4,999 above 1 %, is held against no more. Going on only ever follows a p-value
-# below these bounds, so
-# none is smaller than it may be.
+# Most covariates have nothing to do with the modes, and few orders show that: what 499 of them
+# leave above 5 %, or 4,999 above 1 %, is held against no more. Going on only ever follows a p-value
+# below these bounds, so none is smaller than it may be.
 
 
 LEAST = 10  # runs of a mode, or nothing is said of it

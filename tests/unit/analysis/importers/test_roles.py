@@ -342,6 +342,10 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
             "Dings,Bums,ms\nx,y,1\nx,z,2\n",
             "no heading names a benchmark or a variant: Dings, Bums hold text\n.*value=ms'",
         ),
+        (
+            "name,value,range\nx,1,± 2\n",
+            "summaries only, no runs: range\n.*column is judged: --columns 'value=value'",
+        ),
         (  # the column with most values, and the one that is called a benchmark
             "Dings,k,task,a\nx,1,y,7\nx,1,z,8\n",
             "no heading names a value: k, a hold numbers\n.*'benchmark=task, value=a'",

@@ -1,9 +1,12 @@
 """Density estimates, by scipy's and by Silverman's rule."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
-from scipy.stats import gaussian_kde, iqr
+from scipy.stats import gaussian_kde, iqr, norm
 
+from analysis.stats.classical import normal_positions
 from analysis.stats.samples import bandwidth_of, kernel_density
 
 
@@ -39,3 +42,21 @@ def test_the_bandwidth_of_values_without_quartiles() -> None:
 
 def test_places_far_away_have_no_density_and_no_warning() -> None:
     assert kernel_density(np.zeros(3), np.array([1e200]), 1e-3).tolist() == [0.0]
+
+
+# --- Places of a normal Q-Q plot: the formulas of Blom and of R's ``ppoints``, by other quantiles.
+
+
+def test_few_values_have_bloms_places() -> None:
+    # (k - 3/8) / (n + 1/4), by the standard library's quantiles of a normal law
+    expected = [NormalDist().inv_cdf((k - 0.375) / 5.25) for k in range(1, 6)]
+    assert normal_positions(5) == pytest.approx(expected, abs=1e-12)
+
+
+def test_more_values_have_the_middles_of_equal_shares() -> None:
+    assert normal_positions(11) == pytest.approx(norm.ppf([(k - 0.5) / 11 for k in range(1, 12)]))
+
+
+def test_one_value_stands_in_the_middle() -> None:
+    assert normal_positions(1).tolist() == [0.0]
+    assert normal_positions(0).size == 0

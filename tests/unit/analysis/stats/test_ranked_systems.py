@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from analysis.errors import InsufficientDataError, UsageError
-from analysis.stats.ranks import friedman, friedman_of_ranks, nemenyi_difference
+from analysis.stats.ranks import _friedman, friedman, nemenyi_difference
 
 # Hollander and Wolfe 1973, p. 140: times of rounding first base, 22 players, three methods; the
 # example of R's friedman.test, which prints chi-squared = 11.143, df = 2, p-value = 0.003805
@@ -28,7 +28,7 @@ def test_rounding_first_base_is_corrected_for_ties():
 
 def test_demsar_is_not_corrected():
     # Demsar 2006, section 3.2.2: 9.28, F 3.69 with 3 and 39 degrees of freedom, from printed ranks
-    found = friedman_of_ranks([3.143, 2.000, 2.893, 1.964], 14)
+    found = _friedman(np.array([3.143, 2.000, 2.893, 1.964]), 14, None)
     assert found.statistic == pytest.approx(9.28, abs=0.01)
     assert found.f == pytest.approx(3.69, abs=0.01)
     assert found.statistic_tied is None

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+from pathlib import Path
 
 import pytest
 
 from harness.host.activity import Host
-from harness.host.state import IN_FILES, format_cpus, parse_cpus, path_of
+from harness.host.state import IN_FILES, Tree, format_cpus, parse_cpus, path_of
 from tests.hosts import trees as hosts
 
 CPU = hosts.CPU
@@ -347,3 +349,25 @@ def test_a_partition_around_this_process_isolates_where_the_kernel_lists_none():
     tree[f"{group}/cpuset.cpus.partition"] = "isolated invalid (no reason)\n"
     with Host(hosts.lent(tree)) as host:
         assert host.read().isolated == ()
+
+
+# --- What a tree of files says that cannot be read. Authority: open(2), EMFILE and ENFILE are about the process and the host.
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_that_no_more_files_can_be_opened_is_not_said_of_a_file(tmp_path, monkeypatch, number):
+    def refused(*_):
+        raise OSError(number, os.strerror(number))
+
+    (tmp_path / "there").write_text("1\n")
+    tree = Tree(tmp_path)
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    monkeypatch.setattr(os, "listdir", refused)
+    for look in (tree.text, tree.cpus, tree.names, tree.number):
+        with pytest.raises(OSError, match=os.strerror(number)):
+            look("/there")
+
+
+def test_a_file_that_may_not_be_read_is_unknown(tmp_path):
+    tree = Tree(tmp_path)
+    assert (tree.text("/none"), tree.cpus("/none"), tree.names("/none")) == (None, None, None)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from analysis.errors import StoreError
-from harness.trial.perf import Began, Frame, Lost, Perf, Sample, read_script
+from harness.trial import perf as demangling
+from harness.trial.perf import Began, Frame, Lost, Perf, Sample, demangled, read_script
 from harness.trial.profiles import SessionProfiler
 
 PLAIN = """\
@@ -118,3 +121,37 @@ def test_a_part_of_what_perf_writes_is_an_error_and_no_number(tmp_path, text, ch
 )
 def test_the_whole_of_it_is_none(tmp_path, text, chains, samples):
     assert len(samples_of(tmp_path, text, chains)) == samples
+
+
+# --- Names of C++ and Rust that perf left mangled. Authority: the ABIs' own examples (Itanium C++, RFC 2603).
+
+NAMES = {
+    "_ZN3foo3barEi": "foo::bar(int)",
+    "_RNvCs15kBYyAo9fc_7mycrate7example": "mycrate[ca63f166dbe9294]::example",
+}
+
+
+@pytest.mark.skipif(shutil.which("c++filt") is None, reason="c++filt is not installed")
+def test_mangled_names_are_made_readable():
+    assert demangled([*NAMES, "main", "_start", "_Zone", "std::sort", "_ZN3foo3barEi"]) == NAMES
+
+
+def test_without_a_demangler_names_stay(monkeypatch, tmp_path):
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: None)
+    assert demangled(NAMES) == {}
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: str(tmp_path / "gone"))
+    assert demangled(NAMES) == {}
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: "/bin/false")
+    assert demangled(NAMES) == {}
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: "/bin/true")  # answers nothing
+    assert demangled(NAMES) == {}
+    cut = tmp_path / "cut"
+    cut.write_text("#!/bin/sh\ncat > /dev/null; printf 'one\\ntw'\n")
+    cut.chmod(0o755)
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: str(cut))
+    assert demangled(NAMES) == {}
+
+
+def test_nothing_is_asked_where_nothing_is_mangled(monkeypatch):
+    monkeypatch.setattr(demangling.shutil, "which", lambda _: pytest.fail("was asked"))
+    assert demangled(["main", "std::sort(int*)"]) == {}

@@ -17,7 +17,7 @@ from analysis.methods.mixture.fit_kernel import (
     draw_sorted,
     ks_distance,
     replicate_distances,
-    work_size,
+    room_for,
 )
 from analysis.methods.mixture.goodness import CorpusFit, FitTest, fit_corpus, jittered, ks_fit
 from analysis.methods.mixture.model import Mixture
@@ -36,6 +36,10 @@ def sample() -> np.ndarray:
 @pytest.fixture(scope="module")
 def mixture(sample: np.ndarray) -> Mixture:
     return fit_mixture(sample)
+
+
+def rows_of(mixture: Mixture) -> np.ndarray:
+    return np.stack([mixture.weights, mixture.means, mixture.sds])
 
 
 def coarse(n: int = 35, step: float = 0.5) -> np.ndarray:
@@ -318,7 +322,7 @@ class TestKernels:
     def test_draws_come_from_the_mixture(self) -> None:
         mixture = Mixture.from_parameters(weights=[0.3, 0.5, 0.2], means=[0, 3, 9], sds=[1, 0.1, 2])
         x = np.empty(20_000)
-        draw_sorted(np.array([7], np.uint64), mixture.weights, mixture.means, mixture.sds, x)
+        draw_sorted(np.array([7], np.uint64), rows_of(mixture), x)
         assert (np.diff(x) >= 0).all()
         assert kstest(x, mixture.cdf).pvalue > 0.01
         # negative control: another weight would be seen
@@ -326,28 +330,28 @@ class TestKernels:
         assert kstest(x, other.cdf).pvalue < 0.01
 
     def test_neighbouring_seeds_are_unrelated(self) -> None:
-        one = np.ones(1), np.zeros(1), np.ones(1)
+        one = np.array([[1.0], [0.0], [1.0]])
         sums = []
         x = np.empty(5)
         for seed in range(1000):
-            draw_sorted(np.array([seed], np.uint64), *one, x)
+            draw_sorted(np.array([seed], np.uint64), one, x)
             sums.append(x.sum() / math.sqrt(5))
         assert kstest(sums, "norm").pvalue > 0.01
         assert abs(np.corrcoef(sums[:-1], sums[1:])[0, 1]) < 0.1
 
     def test_distance_of_ties(self) -> None:
         x = np.array([0.0, 0.0, 0.0, 1.0])
-        d = ks_distance(x, np.ones(1), np.zeros(1), np.ones(1))
-        assert d == pytest.approx(0.5)
-        assert ks_distance(x[3:], np.ones(1), np.zeros(1), np.ones(1)) == pytest.approx(ndtr(1))
+        one = np.array([[1.0], [0.0], [1.0]])
+        assert ks_distance(x, one, 1) == pytest.approx(0.5)
+        assert ks_distance(x[3:], one, 1) == pytest.approx(ndtr(1))
 
     def test_a_replicate_depends_on_its_seed_only(self, mixture: Mixture) -> None:
         seeds = rng().integers(0, 2**64, 12, dtype=np.uint64)
-        parameters = (mixture.weights, mixture.means, mixture.sds, 20, 0.0, 1, 9)
-        all_at_once, singly, work = np.empty(12), np.empty(12), np.empty(work_size(20, 9))
-        replicate_distances(seeds, *parameters, work, all_at_once)
+        parameters = (rows_of(mixture), 0.0, room_for(20, 9))
+        all_at_once, singly = np.empty(12), np.empty(12)
+        replicate_distances(seeds, *parameters, all_at_once)
         for i in reversed(range(12)):
-            replicate_distances(seeds[i : i + 1], *parameters, work, singly[i : i + 1])
+            replicate_distances(seeds[i : i + 1], *parameters, singly[i : i + 1])
         assert all_at_once.tolist() == singly.tolist()
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from analysis.commands.compared import look_text, standing_of
 from analysis.verdict.compare import Standing
+from analysis.verdict.compare_sentences import numbered, quoted
 
 
 def one(variant, word="slower", ahead=None):
@@ -53,3 +57,68 @@ def test_what_a_look_tells_of_a_candidate():
     told = look_text(SimpleNamespace(line=line, word="undecided"))
     assert told == "between 10 % less and 12 % more"
     assert look_text(SimpleNamespace(line=None, word="undecided")) == "no run counts yet"
+
+
+# --- Names of commands: numbers behind those that stand twice, and the quotes around them.
+
+
+def test_what_stands_twice_is_numbered():
+    assert numbered(["a", "b", "a", "a"]) == ["a", "b", "a [2]", "a [3]"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("a b", "'a b'"), ("a 'b'", "\"a 'b'\""), ("'\"", "''\"'")]
+)
+def test_quotes_are_those_that_a_command_does_not_hold(name, expected):
+    assert quoted(name) == expected
+
+
+# --- What `compare --json` holds: the verdict's keys as they are, and what the screen says besides.
+
+PAGE = (Path(__file__).parents[5] / "docs" / "json.md").read_text()
+TWO = (("gzip -6 f", 0.1, 0.05), ("gzip -1 f", 0.055, 0.08))
+
+
+def test_it_holds_all_keys_of_the_verdict_with_their_values(compared):
+    found = compared(TWO)
+    told, verdict = found.to_dict(), found.verdict.to_dict()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    changed = {"method", "candidates", "sentence", "next"}
+    assert {key: told[key] for key in verdict if key not in changed} == {
+        key: value for key, value in verdict.items() if key not in changed
+    }
+    (ours,), (theirs,) = told["candidates"], verdict["candidates"]
+    assert {key: ours[key] for key in theirs} == theirs
+
+
+def test_every_key_that_it_adds_is_documented(compared):
+    section = PAGE.partition("\n## compare\n")[2].partition("\n## ")[0]
+    found = compared(TWO, counters=True)
+    told, verdict = found.to_dict(), found.verdict.to_dict()
+    added = set(told) - set(verdict)
+    added |= set(told["candidates"][0]) - set(verdict["candidates"][0])
+    added |= set(told["baseline_times"])
+    assert len(added) > 15
+    for key in added:
+        assert f"`{key}" in section, key
+
+
+def test_a_command_has_its_times_in_seconds(compared):
+    found = compared(TWO, sessions=3, runs=4)
+    one = found.to_dict()["candidates"][0]
+    assert one["command"] == "gzip -1 f"
+    assert one["min"] <= one["mean"] <= one["max"]
+    assert one["mean"] == pytest.approx(0.055, rel=0.1)
+    assert (one["runs"], one["sessions"], one["failed"]) == (12, 3, 0)
+    speedup = one["multilevel"]["benchmarks"][0]["speedup"]
+    assert found.to_dict()["baseline_times"]["mean"] / one["mean"] == pytest.approx(speedup)
+
+
+def test_the_sentence_is_that_of_the_screen_and_next_a_line_to_paste(compared):
+    found = compared(TWO)
+    told = found.to_dict()
+    assert told["sentence"].startswith("'gzip -1 f' takes ")
+    assert told["sentence"].endswith(" % less time than 'gzip -6 f'")
+    assert told["next"] == [f"fairtrial report {found.verdict.path} -o report.html"]
+    assert told["commands"] == ["gzip -6 f", "gzip -1 f"]
+    assert np.isfinite(told["measuring_s"])
