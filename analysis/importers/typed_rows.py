@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -308,12 +308,15 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
     rows: list[_Cells] = []
     wheres: list[str] = []
     names: dict[str, dict[str, None]] = {role: {} for role in stated}
+    found: dict[str, list[Place]] = {}
     for path in stated["value"]:
         with _stating(opened, "value", path):
-            found = places(root(data), path)
-        for place in found:
+            found[path] = places(root(data), path)
+    valued = {place.where for some in found.values() for place in some}
+    for path, some in found.items():
+        for place in some:
             row: _Cells = {}
-            taken = [place]
+            taken: list[Place] = []
             for role, paths in stated.items():
                 for one in paths if role != "value" else ():
                     if role in literal and not _is_there(place, path, one):
@@ -327,11 +330,10 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
                     taken.append(at[0])
                     row[key := called[role, one]] = at[0].value
                     names[role][key] = None
-            row |= dict(_on_the_way(place, path, taken, row))
-            key = called["value", path]
-            names["value"][key] = None
+            row |= dict(_on_the_way(place, path, taken, valued, row))
+            names["value"][called["value", path]] = None
             for where, number, run in _numbers(place.value, place.where):
-                rows.append({**row, key: number, **({"run": run} if run else {})})
+                rows.append({**row, called["value", path]: number, **({"run": run} if run else {})})
                 wheres.append(where)
     headings = list(dict.fromkeys(key for row in rows for key in row))
     columns = {role: "+".join(keys) or literal.get(role, "") for role, keys in names.items()}
@@ -355,20 +357,20 @@ def _headings(stated: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]
 
 
 def _on_the_way(
-    place: Place, path: str, taken: Sequence[Place], known: Collection[str]
+    place: Place, path: str, taken: Sequence[Place], valued: Set[str], known: Collection[str]
 ) -> Iterator[tuple[str, object]]:
     """Give the plain values of each ``[*]`` on the way to a place, nearest first, and the keys of objects.
 
-    A value whose name is `known`, and a key, are called by their path.
+    Without what has a role. A value whose name is `known`, and a key, are called by their path.
     """
-    there, keys = {one.where for one in taken}, {(one.where, one.value) for one in taken[1:]}
+    there, keys = {one.where for one in taken}, {(one.where, one.value) for one in taken}
     entries, seen = place.entries[1:] or place.entries, {*known}
     parts = path.split("[*]")
     apart: str | None = None
     for k in reversed(range(len(entries))):
         entry, whole = entries[k], "".join(f"{part}[*]" for part in parts[: k + 1])
         for name, where, value in _leaves(entry.value, entry.where, apart):
-            if where not in there and not isinstance(value, list):
+            if where not in there and where not in valued and not isinstance(value, list):
                 yield name if name not in seen else f"{whole}.{name}", value
                 seen.add(name)
         apart = None

@@ -309,10 +309,8 @@ def fit_mixture(
     if further and rng is not None:
         draws = rng.random((further, most, most))
     coarse = () if resolution is None else coarser_grid(values, resolution)
-    if not further and BUDGET.uncompiled and _are_few([sample], most):
-        (fitted,) = small_fit.fit_sorted([sample], most)
-    else:
-        fitted = _compiled(sample, most, draws)
+    few = not further and BUDGET.uncompiled and _are_few([sample], most)
+    fitted = small_fit.fit_sorted([sample], most)[0] if few else _compiled(sample, most, draws)
     return _mixture(sample, fitted, scale, further, coarse)
 
 

@@ -75,9 +75,8 @@ class Room(NamedTuple):
 def room_for(n: int, most: int, starts: int = 1) -> Room:
     """Make room for fits of n values and up to `most` components, one at a time.
 
-    `values`, `random` and `draws` are those of a replicate, its generator and its further starts; `x` values in
-    their unit, padded; `start` those that quantiles are of; `p` parameters and sums of a candidate, a row each
-    (`em_kernel`); `table`, `state` and `found` the outputs.
+    `values`, `random`, `draws`: a replicate, its generator, its further starts. `x`: values in their unit, padded.
+    `start`: those that quantiles are of. `p`: a candidate's rows (`em_kernel`). `table`, `state`, `found`: outputs.
     """
     count = min(n, START_VALUES)
     return Room(

@@ -261,6 +261,12 @@ STATED = [
         "benchmark=benchmark, variant=variant, value=value",
         [("fib", "c", [1, 2], None), ("fib", "go", [3, 4], None)],
     ),
+    (  # a value of each path, once
+        '{"r": [{"n": "a", "t": 1, "u": 9}, {"n": "a", "t": 2, "u": 8}]}',
+        {"benchmark": "r[*].n", "value": "r[*].t+r[*].u", "unit": "ms"},
+        "benchmark=n, value=t+u, unit='ms'",
+        [("a", None, [1, 2], None), ("a", None, [9, 8], None)],
+    ),
     (  # what stands in another object beside a value tells rows apart
         '[{"b": "x", "c": {"lib": "p", "at": [9]}, "t": {"ms": 1, "u": 5}}, {"b": "x", "c": {"lib": "q"}, "t": {"ms": 2, "u": 6}}]',
         {"benchmark": "b", "value": "t.ms"},

@@ -434,8 +434,6 @@ def test_who_fits_a_few_samples_waits_for_no_compiler(monkeypatch, tmp_path):
     monkeypatch.setattr(fit, "_compiled", None)
     found = fit_mixture(few, max_components=6)
     np.testing.assert_allclose(found.bic_table["V"], wanted.bic_table["V"], rtol=1e-12)
-    np.testing.assert_allclose(found.means, wanted.means, rtol=1e-12)
-    assert found.cautions == wanted.cautions
     with pytest.raises(TypeError):  # the kernels are asked
         fit_mixture(many, max_components=2)
 
