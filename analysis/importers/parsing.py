@@ -220,8 +220,7 @@ def single(what: str, keeps: str) -> str:
 
 def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:
     """Say that a file holds runs of several hosts."""
-    named = f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)})"
-    return Caution(HOSTS, f"{named}, and {fix}")
+    return Caution(HOSTS, f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)}), and {fix}")
 
 
 def within(data: object, *keys: str) -> Any:  # noqa: ANN401 - any JSON

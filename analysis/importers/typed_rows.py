@@ -422,10 +422,11 @@ def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:
         yield where, value, ""
         return
     for k, one in enumerate(value):
+        at = f"{where}[{k}]"
         if isinstance(one, list):
-            yield from ((f"{where}[{k}][{j}]", inner, f"{k + 1}") for j, inner in enumerate(one))
+            yield from ((f"{at}[{j}]", inner, at) for j, inner in enumerate(one))
         else:
-            yield f"{where}[{k}]", one, ""
+            yield at, one, ""
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"

@@ -291,12 +291,6 @@ STATED = [
         "benchmark=benchmark, value=ms [ms], factor=[*].@",
         [("x [*].@=p", None, [1], None), ("y [*].@=p", None, [2], None), ("x [*].@=q", None, [3], None)],
     ),
-    (
-        '{"x": [1, 2], "y": [3]}',
-        {"value": "[*]", "unit": "'ms'"},
-        "value=value, unit='ms', factor=[*].@",
-        [("[*].@=x", None, [1, 2], None), ("[*].@=y", None, [3], None)],
-    ),
 ]  # fmt: skip
 
 
@@ -308,6 +302,13 @@ def test_what_is_stated_is_not_guessed(tmp_path, text, columns, roles, wanted) -
         found = read_foreign(open_foreign(str(path)))
     assert said(found) == roles
     assert cells(found) == wanted
+
+
+def test_each_list_of_lists_is_a_process_of_its_own(tmp_path) -> None:
+    (tmp_path / "r.json").write_text('{"r": [{"t": [[1, 2], [3]]}, {"t": [[4], [5]]}]}')
+    with reading_columns({"value": "r[*].t", "better": "lower"}):
+        (cell,) = read_foreign(open_foreign(str(tmp_path / "r.json"))).cells
+    assert cell.processes == ((1, 2), (3,), (4,), (5,))
 
 
 def test_runs_of_a_row_have_one_unit(tmp_path) -> None:
