@@ -259,7 +259,7 @@ def _stored(one: object, name: str) -> StoredClaim:
         raise ShapeError(f"{name} is not an object")
     command, digits, expected = one.get("command"), one.get("digits"), one.get("expected")
     words = command if isinstance(command, list) else [None]
-    bound = one.get("is") in {"at_least", "at_most"}
+    bound = one.get("is") in ("at_least", "at_most")
     for right, what in (
         (all(isinstance(one.get(key), str) for key in ("text", "value", "result")), "lacks a text"),
         (all(isinstance(word, str) for word in words), "has no command"),
