@@ -112,7 +112,8 @@ def _written(table: Table) -> tuple[list[list[str]], list[list[str]], list[int]]
     """Write headings and cells, and give the widths of the columns; empty last ones are left out."""
     rows = [[_text(cell) for cell in row] for row in table.rows]
     heads = [[_text(column.heading) for column in table.columns]] if table.headed else []
-    widest = [_widest([*heads, *rows], k) for k in range(len(table.columns))]
+    columns = range(len(table.columns))
+    widest = [max((len(row[k]) for row in (*heads, *rows)), default=0) for k in columns]
     while len(widest) > 1 and not widest[-1]:
         widest.pop()
     return heads, rows, widest
@@ -136,10 +137,6 @@ def _floor(table: Table, k: int, widest: int) -> int:
     if k == 0:
         return min(widest, _LEAST_NAME)
     return _LEAST_WORDS if widest > _WORDS else widest
-
-
-def _widest(rows: Sequence[Sequence[str]], k: int) -> int:
-    return max((len(row[k]) for row in rows), default=0)
 
 
 def _sizes(widest: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
