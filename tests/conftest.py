@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import harness.cli
-from tests.examples import MOST, SHARE
+from tests.examples import MOST, SHARE, draw_of_no_module
 from tests.json_schemas import holding
 from tests.own_network import can_leave, has_left, leave_the_network
 
@@ -47,6 +47,7 @@ settings.register_profile(
     max_examples=MOST // SHARE,
 )
 settings.load_profile("same")
+draw_of_no_module()
 
 # Thousands of small trials are written, synced and removed, which a disk makes a third of the wall.
 _MEMORY = Path("/dev/shm")

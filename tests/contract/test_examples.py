@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings, strategies as st
 
 from tests.examples import FEWEST, MOST, SHARE, drawn_seed, examples
 
@@ -30,6 +32,27 @@ def test_few_are_drawn_where_they_are_always_the_same(profile: str) -> None:
     assert settings.default.max_examples == (MOST if anew else MOST // SHARE)
     assert [examples(n) for n in (3, 20, 400)] == ([3, 20, 400] if anew else [3, FEWEST, 100])
     assert len({drawn_seed() for _ in range(5)}) == (5 if anew else 1)
+
+
+def test_what_is_always_the_same_does_not_come_of_the_modules_that_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[int]] = []
+
+    @given(st.lists(st.integers(), min_size=20))
+    def draw(drawn: list[int]) -> None:
+        seen.append(drawn)
+
+    draw()
+    before = seen.copy()
+    seen.clear()
+    numbers = ", ".join(str(7_000_000 + n) for n in range(1000))
+    (tmp_path / "of_many_numbers.py").write_text(f"NUMBERS = [{numbers}]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("of_many_numbers")
+    draw()
+    del sys.modules["of_many_numbers"]
+    assert seen == before
 
 
 def test_no_test_has_a_number_that_holds_everywhere() -> None:

@@ -6,8 +6,6 @@ Authority: `git rev-parse HEAD` in the work trees of the programs.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 
 import pytest
 
@@ -15,20 +13,10 @@ from analysis.data.host_record import ordered_variants_of
 from analysis.record.environment import commits_of_all
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT
+from tests.bisect_lab import git
 
 VARIANTS = {"old": {"tree": "old"}, "new": {"tree": "new"}}
 BENCHMARKS = {name: {"command": ["{tree}/build/app", name]} for name in ("one", "two")}
-
-
-def git(folder, *words):
-    done = subprocess.run(
-        ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture

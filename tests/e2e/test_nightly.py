@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import configparser
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 from analysis.record.environment import commits_of_all
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import ENVIRONMENT
+from tests.bisect_lab import git
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "nightly.md").read_text(encoding="utf-8")
 # a build makes a program that prints its cost, with what differs from night to night
@@ -53,17 +53,6 @@ def scripts():
     """Give the scripts of the page by their names, as their first comment says them."""
     named = ((re.search(r"(?m)^# (\S+\.sh) ", text), text) for text in blocks("sh"))
     return {name[1]: text for name, text in named if name}
-
-
-def git(folder, *words):
-    done = subprocess.run(
-        ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *words],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture

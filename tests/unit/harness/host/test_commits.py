@@ -13,19 +13,9 @@ from pathlib import Path
 import pytest
 
 from harness.host.executables import NO_GIT, NO_TREE, VariantCommit, commits_of_programs
+from tests.bisect_lab import git
 
 PATH = {"PATH": os.environ["PATH"]}
-
-
-def git(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", folder, *words],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=PATH | {"HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"},
-    )
-    return done.stdout.strip()
 
 
 def program(path: Path, text: str = "one") -> Path:

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from analysis.record.environment import diff
 from harness.host.variables import (
@@ -64,14 +64,14 @@ def test_no_value_outside_the_list_is_stored(name):
     assert not SECRET.search(json.dumps(stored))
 
 
+@example({"0": "hidden_varia"})  # which the record has of itself
 @given(st.dictionaries(st.text(st.characters(codec="ascii"), min_size=1), st.text(min_size=12)))
 def test_what_is_not_listed_is_not_stored_whatever_it_is_called(variables):
     stored = json.dumps(stored_variables(variables, KEY, None), ensure_ascii=False)
     listed = allowed(variables)
+    elsewhere = (*variables, *listed.values(), json.dumps(stored_variables({}, KEY, None)))
     for name, value in variables.items():
-        if name not in listed and not any(
-            value in other for other in (*variables, *listed.values())
-        ):
+        if name not in listed and not any(value in other for other in elsewhere):
             assert json.dumps(value, ensure_ascii=False)[1:-1] not in stored
 
 
