@@ -103,7 +103,7 @@ class _Line:
             self._screen.flush()
 
     def _draw(self, now: float) -> None:
-        text = self._fitting(self._said(now))
+        text = self._fitting(self._progress(now))
         before, self._drawn_cells = self._drawn_cells, cells(text)
         self._drawn_at = now
         rest = before - self._drawn_cells
@@ -114,11 +114,11 @@ class _Line:
         passed = now - self._began
         while self._next_plain_s <= passed:
             self._next_plain_s *= 2
-        said = self._cleaned(self._said(now, passed=False))
-        self._screen.paint(f"{self._command}: {said}, {passed:.0f} s so far\n")
+        found = self._cleaned(self._progress(now, passed=False))
+        self._screen.paint(f"{self._command}: {found}, {passed:.0f} s so far\n")
         self._screen.flush()
 
-    def _said(self, now: float, *, passed: bool = True) -> str:
+    def _progress(self, now: float, *, passed: bool = True) -> str:
         took = now - self._phase_began
         if self._how_far is None:
             return f"{self.what}, {took:.0f} s so far" * (passed and took >= _FAR_S) or self.what
@@ -136,9 +136,9 @@ class _Line:
         return self._screen.clean(cut(self._cleaned(text), self._columns() - 1))
 
     def _columns(self) -> int:
-        told = os.environ.get("COLUMNS", "")
-        if told.isascii() and told.isdecimal() and int(told):
-            return int(told)
+        found = os.environ.get("COLUMNS", "")
+        if found.isascii() and found.isdecimal() and int(found):
+            return int(found)
         with contextlib.suppress(OSError, ValueError):
             return os.get_terminal_size(self._screen.fileno()).columns or _USUAL_COLUMNS
         return _USUAL_COLUMNS

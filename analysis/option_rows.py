@@ -95,7 +95,7 @@ places [TRIAL...]
 --independent
     take nights to be independent, also where neighbours resemble each other
 --plain
-    take the times themselves, not paired with the baseline: host and program cannot be told apart
+    take the times themselves, not paired with the baseline: host and program cannot be separated
 --since WHEN
     nights from then on are new: a date (UTC), a trial, or 'yesterday'
 --gate CONDITION

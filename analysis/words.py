@@ -55,7 +55,7 @@ def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
     names : sequence of str
         All that stand beside each other, as they are; each may be there more than once.
     width : int
-        At least 8 for names to be told apart within it.
+        At least 8 for names to be separated within it.
 
     Returns
     -------

@@ -76,9 +76,9 @@ def console() -> None:
 def _no_more_files(error: BaseException) -> bool:
     """Tell whether nothing more can be opened: then no module can be loaded either, to say it in."""
     codes = (errno.EMFILE, errno.ENFILE)
-    told = tuple(map(os.strerror, codes))  # a library of a module is not opened by Python itself
+    texts = tuple(map(os.strerror, codes))  # a library of a module is not opened by Python itself
     return getattr(error, "errno", None) in codes or (
-        isinstance(error, ImportError) and any(one in str(error) for one in told)
+        isinstance(error, ImportError) and any(one in str(error) for one in texts)
     )
 
 
@@ -145,7 +145,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else 2
     except FairtrialError as error:
-        err.write(_said(error, argv))
+        err.write(_error_text(error, argv))
         for finding in getattr(error, "findings", ())[1:]:
             err.write(f"  {finding.status} {finding.check}: {finding.what}\n")
             if finding.fix:
@@ -173,7 +173,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
     return code
 
 
-def _said(error: FairtrialError, argv: Sequence[str]) -> str:
+def _error_text(error: FairtrialError, argv: Sequence[str]) -> str:
     """Give an error as it is told; of a trial that was named and is not there, which one was meant."""
     if error.where is not None and error.where in argv:
         from analysis.registry import load

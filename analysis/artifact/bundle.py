@@ -76,7 +76,7 @@ def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str
         end = f"-{one.source.name}" if many else ""
         is_trial = one.manifest is not None or is_foreign(one.origin)
         if is_trial or one.source.kind == "fleet":
-            asked = _asked(one)
+            asked = _questions(one)
             several = asked if len(asked) > 1 else ()  # a result is one document
             first = ("--metric", asked[0]) if several else ()
             commands.append((f"verdict{end}", ("verdict", path, *first, "--json")))
@@ -92,7 +92,7 @@ def default_commands(found: Iterable[CopiedSource], seed: int) -> list[tuple[str
     return commands
 
 
-def _asked(one: CopiedSource) -> Sequence[str]:
+def _questions(one: CopiedSource) -> Sequence[str]:
     """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
     if one.source.kind == "fleet":
         with contextlib.suppress(FairtrialError):
@@ -213,19 +213,19 @@ def answer(
     report = None
     numbers = itertools.count(1)
     for command in every:
-        told = printed[command]
+        text = printed[command]
         is_report = command in reports
-        if isinstance(told, FairtrialError):
-            staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(told)}")
+        if isinstance(text, FairtrialError):
+            staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(text)}")
             continue
         if is_report and report is None:
-            staging.write(REPORT, told.stdout)
+            staging.write(REPORT, text.stdout)
             report = ReportMade(command=command, result=REPORT)
             continue
         name = (names | reports).get(command) or f"claim-{next(numbers)}-{command[0]}"
         result = f"analyses/{len(results) + 1:02d}-{name}.{'html' if is_report else 'json'}"
-        staging.write(result, told.stdout)
-        drawn, code = seed_of(command), told.exit_code
+        staging.write(result, text.stdout)
+        drawn, code = seed_of(command), text.exit_code
         results[command] = Analysis(
             name=name, command=command, seed=drawn, result=result, exit_code=code
         )
@@ -259,13 +259,13 @@ def _documents(
     documents: dict[tuple[str, ...], object] = {}
     faults = []
     for claim in claims:
-        told, where = printed[claim.command], f"{file}:{claim.line}"
-        if isinstance(told, FairtrialError):
-            what = f"the command gives no answer: {_first(told)}"
+        text, where = printed[claim.command], f"{file}:{claim.line}"
+        if isinstance(text, FairtrialError):
+            what = f"the command gives no answer: {_first(text)}"
             faults.append(UsageError(what, where, "execute it yourself, and mend it"))
             continue
         try:
-            documents[claim.command] = json.loads(told.stdout)
+            documents[claim.command] = json.loads(text.stdout)
         except (ValueError, RecursionError):
             what = "the command does not print one JSON document"
             faults.append(UsageError(what, where, "ask for one metric, with --json"))
@@ -292,14 +292,14 @@ def _raise(faults: Sequence[UsageError], file: str) -> None:
     if len(faults) == 1:
         raise faults[0]
     if faults:
-        told = "\n  ".join(f"{one.where}: {one.what}" for one in faults)
-        raise UsageError(f"{len(faults)} mistakes:\n  {told}", file, faults[0].fix)
+        text = "\n  ".join(f"{one.where}: {one.what}" for one in faults)
+        raise UsageError(f"{len(faults)} mistakes:\n  {text}", file, faults[0].fix)
 
 
 def _first(error: FairtrialError) -> str:
     """Give the first line of what an error says, without our own head of it."""
-    _, _, said = error.what.partition("): ")
-    return (said or error.what).strip().splitlines()[0].removeprefix("fairtrial: ")
+    _, _, text = error.what.partition("): ")
+    return (text or error.what).strip().splitlines()[0].removeprefix("fairtrial: ")
 
 
 _PARTS = ("sources", "analyses", "report", "smoke", "needs", "missing", "redacted", "metadata")
@@ -354,7 +354,7 @@ def _bundled_page(bundled: Bundled) -> Page:
     sections = [section(first, f"identity {bundled.identity}")]
     if bundled.claims:
         failed, total = sum(not one.holds for one in bundled.claims), len(bundled.claims)
-        said = f"{failed} of {total} claims do not hold" if failed else "all claims hold"
+        text = f"{failed} of {total} claims do not hold" if failed else "all claims hold"
         table = table_of(
             "claims",
             enumerate(bundled.claims, 1),
@@ -364,7 +364,7 @@ def _bundled_page(bundled: Bundled) -> Page:
             ("<must be", lambda one: said_of(one[1].claim)),
             ("found", lambda one: _value(one[1].found)),
         )
-        sections.append(section(said, table, title="Claims"))
+        sections.append(section(text, table, title="Claims"))
     if contents.redacted is not None:
         sections.append(_redacted(contents.redacted))
     if contents.missing:

@@ -208,18 +208,18 @@ def weigh_claim(claim: Claim, document: object) -> Weighing:
         found = pointed(document, claim.value)
     except UsageError as error:
         return Weighing(holds=False, found=None, why=f"{error.what} ({claim.value})")
-    told = f"{claim.value} is {_shown(found)}"
+    text = f"{claim.value} is {_shown(found)}"
     if isinstance(found, dict | list):
         return Weighing(holds=False, found=None, why=f"{claim.value} is not a single value")
     if claim.relation == "word":
         holds = isinstance(found, str) and found == claim.expected
     elif _is_number(claim.expected):
         if not _is_number(found):
-            return Weighing(holds=False, found=found, why=f"{told}, no number")
+            return Weighing(holds=False, found=found, why=f"{text}, no number")
         holds = _stands(found, claim)
     else:
         holds = type(found) is type(claim.expected) and found == claim.expected
-    why = "" if holds else f"{told}, not {said_of(claim)}"
+    why = "" if holds else f"{text}, not {said_of(claim)}"
     return Weighing(holds=holds, found=found, why=why)
 
 

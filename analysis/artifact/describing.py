@@ -247,8 +247,8 @@ def described(
     crate = crate_text(contents, about.description, about.metadata.date or max(days, default=None))
     contents = replace(contents, files=_add(weighed, CRATE, crate))
     if redacted is not None:
-        told = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
-        record = replace(redacted.record, left=redacted.left(root, told))
+        texts = {README: page, CRATE: crate, BUNDLE: contents_text(contents)}
+        record = replace(redacted.record, left=redacted.left(root, texts))
         contents = replace(contents, redacted=record)
     _add(weighed, BUNDLE, contents_text(contents))
     sums = "".join(f"{weighed[name].sha256}  {name}\n" for name in sorted(weighed, key=str.encode))

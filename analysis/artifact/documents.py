@@ -125,9 +125,9 @@ def _metadata() -> Mapping[str, bytes]:
     except importlib.metadata.PackageNotFoundError:
         installed = None
     if installed is None or installed.version != VERSION:
-        said = "it is not installed" if installed is None else f"version {installed.version} is"
+        text = "it is not installed" if installed is None else f"version {installed.version} is"
         raise StoreError(
-            f"fairtrial {VERSION} is executed, and {said}",
+            f"fairtrial {VERSION} is executed, and {text}",
             fix="install it: pip install fairtrial, or pip install -e . in its source",
         )
     found = {f"{_INFO}/{name}": (installed.read_text(name) or "").encode() for name in _COPIED}

@@ -51,8 +51,8 @@ def named_files(campaign: Mapping[str, Any]) -> Iterator[NamedPath]:
         first, *words = step["argv"]
         if "/" in first:
             yield NamedPath(path=first, cwd=cwd, role="program")
-        for told in _MAKERS.get(PurePosixPath(first).name, ()):
-            yield NamedPath(path=told, cwd=cwd, role="word")
+        for text in _MAKERS.get(PurePosixPath(first).name, ()):
+            yield NamedPath(path=text, cwd=cwd, role="word")
         for word in words:
             for part in _parts(word):
                 yield NamedPath(path=part, cwd=cwd, role="word")
@@ -295,10 +295,10 @@ def pack_campaigns(
     packed: dict[tuple[str, str], str | None] = {}
     about = named
     avoid = frozenset(os.path.realpath(path) for path in (output, *(one.origin for one in found)))
-    told: list[CopiedSource] = []
+    texts: list[CopiedSource] = []
     for one in found:
         if one.manifest is None:
-            told.append(one)
+            texts.append(one)
             continue
         folder, caution = _folder_of(one, one.manifest, request)
         if caution is not None:
@@ -318,11 +318,11 @@ def pack_campaigns(
                 avoid=avoid,
                 staging=staging,
             ).pack()
-        told.append(replace(one, source=replace(one.source, campaign=packed[key])))
+        texts.append(replace(one, source=replace(one.source, campaign=packed[key])))
     if about is None or about.path is None:
-        where = "beside the campaign" if told and any(one.manifest for one in told) else "named"
+        where = "beside the campaign" if texts and any(one.manifest for one in texts) else "named"
         staging.miss(ABOUT, f"none is {where}: title, authors, licence and DOI are not known")
-    return told, about or About(), cautions
+    return texts, about or About(), cautions
 
 
 def _folder_of(

@@ -330,25 +330,25 @@ def fault_of_command(command: Sequence[str]) -> str | None:
 def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recomputed:
     """Execute a command of the judge in a folder, and give what it printed."""
     fault = fault_of_command(command)
-    said = " ".join(("fairtrial", *command))
+    text = " ".join(("fairtrial", *command))
     if fault is not None:
         what = f"the command is not executed: {fault}"
-        raise UsageError(what, said, "ask who made the bundle what it is for")
+        raise UsageError(what, text, "ask who made the bundle what it is for")
     try:
         done = commands.run(command, folder, _surroundings)
     except LimitReachedError as error:
-        raise LimitReachedError(error.what, said, error.fix) from None
+        raise LimitReachedError(error.what, text, error.fix) from None
     except OSError as error:  # an argument of any length, a folder without permission
         raise AnalysisError(
             f"the command cannot be executed: {error.strerror or error}",
-            f"{said[:200]} ...",
+            f"{text[:200]} ...",
             "shorten its arguments, or see that this user may execute fairtrial",
         ) from error
     if done.exit_code not in _ANSWERS_OF.get(command[0], ANSWERS):
-        told = done.stderr.decode("utf-8", "replace").strip()
+        words = done.stderr.decode("utf-8", "replace").strip()
         raise AnalysisError(
-            f"the command gave no answer (exit {done.exit_code}): {told[-2000:]}",
-            said,
+            f"the command gave no answer (exit {done.exit_code}): {words[-2000:]}",
+            text,
             "execute it in the unpacked bundle to see all of what it says",
         )
     return done

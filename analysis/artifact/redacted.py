@@ -665,7 +665,7 @@ def _learn(
         scrubber.learn_homes(text)  # by now it is known whose they may be
 
 
-def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> tuple[str, ...]:
+def _list_left(scrubber: Scrubber, root: Path, texts: Mapping[str, bytes]) -> tuple[str, ...]:
     """List what still holds a name: by file, and outputs by trial; and texts that lie in no file yet."""
     for file in _files(root):
         if file.endswith(".whl"):
@@ -675,7 +675,7 @@ def _list_left(scrubber: Scrubber, root: Path, told: Mapping[str, bytes]) -> tup
         outputs = parts[0] == "trials" and len(parts) > 3
         name = "/".join((*parts[:3], "...")) if outputs else file
         _look(scrubber, (root / file).read_bytes(), file, name, ours=parts[0] not in _FOREIGN)
-    for name, data in told.items():
+    for name, data in texts.items():
         _look(scrubber, data, name, name, ours=True)
     return scrubber.left
 

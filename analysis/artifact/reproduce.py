@@ -102,13 +102,13 @@ def check_archive(archive: Archive) -> Contents:
         faults.append(f"{SUMS} is not there")
     elif not faults:
         lines = archive.read(SUMS).decode("utf-8", "replace").splitlines()
-        said = sorted(line.partition("  ")[::2] for line in lines)
-        if said != sorted((digest, name) for name, digest in digests.items() if name != SUMS):
+        texts = sorted(line.partition("  ")[::2] for line in lines)
+        if texts != sorted((digest, name) for name, digest in digests.items() if name != SUMS):
             faults.append(f"{SUMS} does not say the hashes that the files have")
     if faults:
         more = len(faults) - _NAMED
-        told = "; ".join(faults[:_NAMED] + [f"and {more} more"] * (more > 0))
-        what = f"the bundle is damaged, or was changed after it was packed: {told}"
+        text = "; ".join(faults[:_NAMED] + [f"and {more} more"] * (more > 0))
+        what = f"the bundle is damaged, or was changed after it was packed: {text}"
         raise StoreError(what, where, "fetch it again; if it stays so, ask who made it")
     for fault in _acts(archive, contents):
         what = f"the bundle is refused, nothing was executed: {fault}"
@@ -270,22 +270,22 @@ _METRIC = "--metric"
 _SAID = b"judged is wall"  # what answers say since then
 
 
-def as_asked_then(command: Sequence[str], folder: Path, stored: bytes) -> tuple[str, ...]:
+def with_packed_question(command: Sequence[str], folder: Path, stored: bytes) -> tuple[str, ...]:
     """Give a command of a bundle so that it asks what it asked when it was packed."""
     named = any(word == _METRIC or word.startswith(f"{_METRIC}=") for word in command)
     if named or _SAID in stored:
         return tuple(command)
     sources = dict.fromkeys(word.partition(":")[0] for word in command[1:] if word[:1] != "-")
-    if any(_unasked(folder / source) for source in sources if source):
+    if any(_without_question(folder / source) for source in sources if source):
         return (*command, _METRIC, "wall")
     return tuple(command)
 
 
-def _unasked(path: Path) -> bool:
+def _without_question(path: Path) -> bool:
     """Tell whether this is a trial, or a fleet, that declares metrics and does not say which is judged."""
     with contextlib.suppress(FairtrialError, OSError):
         if is_fleet(path):
-            return bool(open_fleet(path).unasked())
+            return bool(open_fleet(path).unnamed())
         manifest = read_manifest(path)
         return manifest.origin != "imported" and not manifest.judge and bool(manifest.declared)
     return False
@@ -313,18 +313,18 @@ def held_documents(
     if contents.tool_version != VERSION:
         return
     root = _root(archive) if CRATE in archive.entries else {}
-    said, day = (
+    words, day = (
         text if isinstance(text := root.get(key), str) else None
         for key in ("description", "datePublished")
     )
     if CRATE in archive.entries:
         own = (CRATE, BUNDLE, SUMS)
         files = {name: one for name, one in contents.files.items() if name not in own}
-        yield _held(archive, CRATE, crate_text(replace(contents, files=files), said, day))
+        yield _held(archive, CRATE, crate_text(replace(contents, files=files), words, day))
     if README in archive.entries:
         try:
             # the crate has a description also where the authors gave none; the page has none then
-            pages = [readme_text(contents, one, claims, folder) for one in (None, said)]
+            pages = [readme_text(contents, one, claims, folder) for one in (None, words)]
         except (FairtrialError, OSError) as error:
             yield Recomputation(name=README, command=(), result=README, reason=str(error))
             return
@@ -463,9 +463,9 @@ class _Recomputing:
         about: dict[str, Any] = {key: getattr(one, key) for key in _OF_ANALYSIS}
         try:
             self._commands.hold()
-            said = shorten(shown(" ".join(one.command)), _MOST_SAID)
-            self._say(f"computing {shown(one.name)}: fairtrial {said}")
-            command = as_asked_then(one.command, self._folder, stored)
+            text = shorten(shown(" ".join(one.command)), _MOST_SAID)
+            self._say(f"computing {shown(one.name)}: fairtrial {text}")
+            command = with_packed_question(one.command, self._folder, stored)
             fresh = recompute(command, self._folder, self._commands)
             self._commands.hold()  # to compare two long documents takes its time too
         except LimitReachedError as error:
@@ -497,8 +497,8 @@ class _Recomputing:
             )
             printed = self._printed.get(stored.result)
             if asked.get(stored.result) != claim.command:
-                told = f"its command is not the one whose result {stored.result} is"
-                yield replace(check, reason=told)
+                text = f"its command is not the one whose result {stored.result} is"
+                yield replace(check, reason=text)
             elif printed is None:
                 yield replace(check, reason="its command gave no answer here")
             else:

@@ -127,9 +127,9 @@ class Reproduction(Result):
         """The worst of what came out; a claim that does not hold counts as a difference."""
         stopped = {one.command for one in self.results if one.standing == "stopped"}
         results = [one for one in self.results if one.standing != "stopped"]
-        told = all(one.holds for one in self.documents)
+        found = all(one.holds for one in self.documents)
         claims = [one for one in self.claims if one.command not in stopped]
-        if not (told and all(one.holds for one in results) and all(one.holds for one in claims)):
+        if not (found and all(one.holds for one in results) and all(one.holds for one in claims)):
             return "differs"
         if stopped:
             return "unfinished"
@@ -342,10 +342,10 @@ _GAP = rb"[{}\s]*(?:(?:<[^<>]*>|[|&]|\s\s)[|&{}\s]*)+|\"\s*,\s*\"text\"\s*:\s*\"
 def _without_versions(text: bytes, stated: Iterable[tuple[str, str | None]]) -> bytes:
     for name, version in stated:
         if name != "fairtrial" and version is not None:
-            fact, said = (
+            fact, words = (
                 ("judged under", f"Python {version}") if name == "Python" else (name, version)
             )
-            one, two = (re.escape(part.encode()) for part in (fact, said))
+            one, two = (re.escape(part.encode()) for part in (fact, words))
             pattern = rb"(?<![\w.-])(" + one + rb"(?:" + _GAP + rb"))" + two + rb"(?![\w.-])"
             text = re.sub(pattern, rb"\1as installed", text)
     return text

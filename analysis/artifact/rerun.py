@@ -103,8 +103,8 @@ def judge_reruns(
             references = comparison.references
             fewer, all_of = comparison.new.sessions, comparison.old.sessions
             if fewer < all_of:
-                told = f"{name}: {fewer} of {all_of} sessions were measured again: it can tell less"
-                cautions.append(Caution("rerun-shortened", told, (name,)))
+                text = f"{name}: {fewer} of {all_of} sessions were measured again: it can tell less"
+                cautions.append(Caution("rerun-shortened", text, (name,)))
         trials.append(
             RerunTrial(
                 name=name,

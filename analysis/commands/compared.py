@@ -133,8 +133,8 @@ def write_answer(
     names = short_names([one.name for one in answer.commands], _CALLED)
     variants = (one.variant for one in answer.commands)
     called = dict(zip(variants, names, strict=True))
-    told = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
-    notes = [one.text for one in told.cautions]
+    found = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
+    notes = [one.text for one in found.cautions]
     out.write(f"{screen_of(answer, width, notes, short=short)}\n")
 
 
@@ -163,13 +163,13 @@ def _json(answer: CompareAnswer) -> str:
     exported = exported_trial(read_trial(answer.verdict.path))
     typed = {one.variant: one.command for one in answer.commands}
     samples = tuple(replace(one, variant=typed[one.variant]) for one in exported.samples)
-    told = json.loads(write_hyperfine(replace(exported, samples=samples)).data)
+    found = json.loads(write_hyperfine(replace(exported, samples=samples)).data)
     filled = {one.command: dict(one.parameters) for one in answer.commands}
-    for result in told["results"]:
+    for result in found["results"]:
         result.pop("parameters")
         if values := filled.get(result["command"]):
             result["parameters"] = values
-    return f"{json.dumps(told, indent=2, ensure_ascii=False)}\n"
+    return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n"
 
 
 def _csv(answer: CompareAnswer) -> str:

@@ -87,7 +87,7 @@ _SEARCH = "search"
 _DEFAULT = 0.95  # of trials and matrices
 
 
-class _Asked(BothSides, Chosen):
+class _Options(BothSides, Chosen):
     confidence: Any  # a number, or the word that asks for the highest
     weight: Weighting | None
     precision: float
@@ -96,7 +96,7 @@ class _Asked(BothSides, Chosen):
 
 
 @command("speedup-test", "original", "json")
-def speedup_test(*, args: _Asked, steps: bool, original: bool, json: bool, out: TextIO) -> int:
+def speedup_test(*, args: _Options, steps: bool, original: bool, json: bool, out: TextIO) -> int:
     """Compare two versions by the Speedup-Test.
 
     For each benchmark it says whether the speedup of the mean and of the median is significant; for the
@@ -148,7 +148,7 @@ def level_or_search(text: str) -> float | str:
     return value
 
 
-def _is_config(args: _Asked) -> bool:
+def _is_config(args: _Options) -> bool:
     from ..importers.reader import trial_and_variant
     from ..methods.speedup_test.original_config import looks_like_speedup_config
 
@@ -186,7 +186,7 @@ def _is_config(args: _Asked) -> bool:
     return True
 
 
-def _compared(args: _Asked) -> _JudgedSuite:
+def _compared(args: _Options) -> _JudgedSuite:
     """Judge two variants or matrix files."""
     from ..methods.speedup_test.compare import speedup_test_suite
 
@@ -209,7 +209,7 @@ def _compared(args: _Asked) -> _JudgedSuite:
     return title, suite, metric_of(sides.candidate, sides.baseline), ()
 
 
-def _configured(args: _Asked) -> _JudgedSuite:
+def _configured(args: _Options) -> _JudgedSuite:
     """Judge a configuration; its levels come before the command line's (section 6.2.2)."""
     from ..methods.speedup_test.original_config import read_speedup_config
     from ..methods.speedup_test.original_tool import speedup_test_config
@@ -243,7 +243,7 @@ def _configured(args: _Asked) -> _JudgedSuite:
 _QUESTIONS = ("centre", "alternative", "unit", "interval", "sides", "confidence", "resamples")
 
 
-class _ResampleAsked(BothSides, Chosen):
+class _ResampleOptions(BothSides, Chosen):
     mean: Any  # one, or all
     compare: bool
     centre: str
@@ -260,7 +260,7 @@ class _ResampleAsked(BothSides, Chosen):
 
 
 @command("resample")
-def resample(*, args: _ResampleAsked, out: TextIO) -> int:
+def resample(*, args: _ResampleOptions, out: TextIO) -> int:
     """Compare two variants over a suite by resampling.
 
     The answer shows the ratio of their means with a bootstrap interval, its p-value from a
@@ -276,7 +276,7 @@ def resample(*, args: _ResampleAsked, out: TextIO) -> int:
             f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
             fix="10000 is a good start",
         )
-    from ..importers.reader import asked_of, read_one
+    from ..importers.reader import ask_trials, read_one
 
     if args.baseline is None and _alone(args):
         return _described(args, out)
@@ -286,7 +286,7 @@ def resample(*, args: _ResampleAsked, out: TextIO) -> int:
     also = args.also or []
     if also:  # all of them answer one question
         sources = [text for text in (args.candidate, args.baseline, *also) if text is not None]
-        asked_of(sources, args.reading())
+        ask_trials(sources, args.reading())
     others = [read_one(text, args.reading()) for text in also]
     from ..methods.resampling.report import resampling_report
     from ..stats.arguments import stream
@@ -313,7 +313,7 @@ def resample(*, args: _ResampleAsked, out: TextIO) -> int:
     return 0
 
 
-def _alone(args: _ResampleAsked) -> bool:
+def _alone(args: _ResampleOptions) -> bool:
     """Tell whether one source is given that nothing is compared with."""
     from ..importers.reader import is_file, trial_and_variant
 
@@ -324,17 +324,17 @@ def _alone(args: _ResampleAsked) -> bool:
     return variant is None and len(args.reading().opened().read(folder).manifest.variants) == 1
 
 
-def _described(args: _ResampleAsked, out: TextIO) -> int:
+def _described(args: _ResampleOptions, out: TextIO) -> int:
     """Describe what a single pass over the suite gives on one source, or on it and --also."""
     _refuse(args, ("plot", "compare"), "needs two sides", "name BASELINE, or leave it out")
     if args.mean == "all":
         raise UsageError("one source is described by one mean", "--mean all", "name one mean")
-    from ..importers.reader import asked_of, read_one
+    from ..importers.reader import ask_trials, read_one
     from ..methods.resampling.distribution import PassesReport, compare_distributions
     from ..stats.arguments import stream
 
     sources = [args.candidate, *(args.also or ())]
-    asked_of(sources, args.reading())
+    ask_trials(sources, args.reading())
     matrices = args.of(*(read_one(text, args.reading()) for text in sources))
     doing("resampling")
     found = compare_distributions(
@@ -349,7 +349,7 @@ def _described(args: _ResampleAsked, out: TextIO) -> int:
 
 
 def _tabled(
-    args: _ResampleAsked,
+    args: _ResampleOptions,
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
     out: TextIO,
@@ -377,12 +377,12 @@ def _tabled(
     return 0
 
 
-def _refuse(args: _ResampleAsked, options: tuple[str, ...], why: str, fix: str) -> None:
+def _refuse(args: _ResampleOptions, options: tuple[str, ...], why: str, fix: str) -> None:
     for option in args.given(*options):
         raise UsageError(f"{option} {why}", fix=fix)
 
 
-def _sides(args: _ResampleAsked) -> tuple[PerformanceMatrix, PerformanceMatrix]:
+def _sides(args: _ResampleOptions) -> tuple[PerformanceMatrix, PerformanceMatrix]:
     """Read both sides, and say where ids of two files meet."""
     sides = args.read()
     candidate, baseline = args.of(sides.candidate, sides.baseline)
@@ -408,10 +408,10 @@ def _with_shared_ids(
         else f"{units.both} {units.noun}s of this file bear ids of the other file, and count as "
         "the same ones"
     )
-    said = f"{of_both}, measured with both variants: where that is not so, change the ids"
+    text = f"{of_both}, measured with both variants: where that is not so, change the ids"
     from ..pages.model import Caution
 
-    return replace(candidate, cautions=(*candidate.cautions, Caution("shared-ids", said)))
+    return replace(candidate, cautions=(*candidate.cautions, Caution("shared-ids", text)))
 
 
 # --- The subcommand ``mixture``.
@@ -425,7 +425,7 @@ _ONE_METRIC = (
 )
 
 
-class _MixtureAsked(Source, Chosen, Workers):
+class _MixtureOptions(Source, Chosen, Workers):
     sources: list[str]
     others: list[str] | None
     below: list[float] | None
@@ -446,7 +446,7 @@ class _MixtureAsked(Source, Chosen, Workers):
 
 
 @command("mixture")
-def mixture(*, args: _MixtureAsked, out: TextIO) -> int:
+def mixture(*, args: _MixtureOptions, out: TextIO) -> int:
     """Fit Gaussian mixtures to the runs of each SOURCE.
 
     Several benchmarks get a line each; with --benchmark, one is shown in detail. Of several variants it
@@ -521,7 +521,7 @@ def _draw(report: MixtureReport, picture: Path) -> None:
 
 
 def _with_benchmarks(
-    args: _MixtureAsked, matrices: Sequence[PerformanceMatrix]
+    args: _MixtureOptions, matrices: Sequence[PerformanceMatrix]
 ) -> list[PerformanceMatrix]:
     """Give those with benchmarks that count; one --benchmark is left to the report, which tells of it."""
     if not args.exclude and args.benchmark is not None and len(args.benchmark) == 1:
@@ -531,7 +531,7 @@ def _with_benchmarks(
     return args.of(*matrices)
 
 
-def _plane(args: _MixtureAsked, picture: Path | None, out: TextIO) -> int:
+def _plane(args: _MixtureOptions, picture: Path | None, out: TextIO) -> int:
     _refuse_with_other(args)
     if args.exclude or len(args.benchmark or ()) > 1:
         raise UsageError(
@@ -571,7 +571,7 @@ def _plane(args: _MixtureAsked, picture: Path | None, out: TextIO) -> int:
     return 0
 
 
-def _refuse_with_other(args: _MixtureAsked) -> None:
+def _refuse_with_other(args: _MixtureOptions) -> None:
     """Refuse options that belong to one metric only: they would change nothing."""
     usual = {"scale": "linear", "starts": 1, "shift": 0.0, "level": "process"}
     changed = (f"--{name}" for name, default in usual.items() if getattr(args, name) != default)

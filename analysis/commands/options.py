@@ -213,8 +213,8 @@ def show(
 def headed(text: str, metric: str | None) -> str:
     """Name the metric above a text whose first line does not say it."""
     line = text.partition("\n")[0]
-    said = metric is None or re.search(rf"(?<![\w.+-]){re.escape(metric)}(?![\w+-])", line)
-    return text if said else f"metric: {metric}\n{text}"
+    found = metric is None or re.search(rf"(?<![\w.+-]){re.escape(metric)}(?![\w+-])", line)
+    return text if found else f"metric: {metric}\n{text}"
 
 
 def line_to(err: TextIO) -> Callable[[str], None]:

@@ -24,7 +24,7 @@ _ONLY_WITHIN = ("interval", "simulations")
 _ONLY_SESSIONS = ("on", "max_sessions")
 
 
-class _Asked(BothSides):
+class _Options(BothSides):
     width: float | None
     effect: float | None
     power: float
@@ -44,7 +44,7 @@ class _Asked(BothSides):
 
 
 @command("plan")
-def plan(*, args: _Asked, json: bool, out: TextIO) -> int:
+def plan(*, args: _Options, json: bool, out: TextIO) -> int:
     """Find out how many sessions and runs a comparison of CANDIDATE with BASELINE needs.
 
     Both are from a pilot, a trial of two or more sessions. Without BASELINE, the baseline of the
@@ -70,7 +70,7 @@ def plan(*, args: _Asked, json: bool, out: TextIO) -> int:
     return 0
 
 
-def _fleet_of(args: _Asked) -> tuple[Path, str | None] | None:
+def _fleet_of(args: _Options) -> tuple[Path, str | None] | None:
     """Give the fleet whose hosts are planned, and its variant; None where something else is."""
     from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
@@ -80,7 +80,7 @@ def _fleet_of(args: _Asked) -> tuple[Path, str | None] | None:
     return named if whole and not args.within_session else None
 
 
-def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[Result, str]:
+def _hosts(path: Path, variant: str | None, args: _Options) -> tuple[Result, str]:
     """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
@@ -110,11 +110,11 @@ def _hosts(path: Path, variant: str | None, args: _Asked) -> tuple[Result, str]:
     if not pilots and not without:
         raise nothing_to_judge(path, hosts)
     plan = plan_hosts(pilots, **args.wanted(*_GOAL, *_ONLY_SESSIONS, "max_hosts"))
-    told = []
+    texts = []
     if without:
         what = f"left out, with fewer than two sessions: {', '.join(without[:6])}"
-        told.append(Caution("host-left-out", what, tuple(without)))
-    return replace(plan, cautions=merged(host_cautions(hosts), told, plan.cautions)), metric
+        texts.append(Caution("host-left-out", what, tuple(without)))
+    return replace(plan, cautions=merged(host_cautions(hosts), texts, plan.cautions)), metric
 
 
 def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
@@ -134,7 +134,7 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
     )
 
 
-def _sessions(sides: Sides, args: _Asked) -> Result:
+def _sessions(sides: Sides, args: _Options) -> Result:
     from ..plan.components import trial_costs
     from ..plan.sessions import plan_sessions
 
@@ -145,7 +145,7 @@ def _sessions(sides: Sides, args: _Asked) -> Result:
     return plan_sessions(sides.candidate, sides.baseline, **asked, costs=costs)
 
 
-def _within(sides: Sides, args: _Asked) -> Result:
+def _within(sides: Sides, args: _Options) -> Result:
     from ..plan.runs import plan_runs
     from ..stats.arguments import stream
 
@@ -156,7 +156,7 @@ def _within(sides: Sides, args: _Asked) -> Result:
 # --- The subcommand ``study``.
 
 
-class _StudyAsked(Source, Workers):
+class _StudyOptions(Source, Workers):
     kind: str
     matrix: str
     baseline: str | None
@@ -202,7 +202,7 @@ _OF_SOME = {
 
 
 @command("study")
-def study(*, args: _StudyAsked, json: bool, out: TextIO) -> int:
+def study(*, args: _StudyOptions, json: bool, out: TextIO) -> int:
     """Simulate many comparisons by drawing both sides from the runs of MATRIX, and count.
 
     power: how often does each test find a shift of some benchmarks? type1: how often does it find a
@@ -245,7 +245,7 @@ def study(*, args: _StudyAsked, json: bool, out: TextIO) -> int:
     return 0
 
 
-def _made(sides: list[PerformanceMatrix], args: _StudyAsked, workers: int | None) -> Any:  # noqa: ANN401
+def _made(sides: list[PerformanceMatrix], args: _StudyOptions, workers: int | None) -> Any:  # noqa: ANN401
     from ..plan.draw import draw_study
     from ..plan.error_rates import coverage_study, power_study, type1_study
     from ..stats.arguments import stream
@@ -279,7 +279,7 @@ def _made(sides: list[PerformanceMatrix], args: _StudyAsked, workers: int | None
 # --- The subcommand ``calibrate``.
 
 
-class _CalibrateAsked(Metric):
+class _CalibrateOptions(Metric):
     confidence: float
     power: float
     seed: int
@@ -291,7 +291,7 @@ def calibrate(
     trial: str,
     pair: str | None,
     methods: str | None,
-    asked: _CalibrateAsked,
+    asked: _CalibrateOptions,
     dir: str | None,
     no_certificate: bool,
     workers: Workers,

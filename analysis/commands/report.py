@@ -91,7 +91,7 @@ def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
 def _read(args: Systems) -> _Systems:
 
     from ..data.host_record import not_judged
-    from ..data.trial_cautions import always_said
+    from ..data.trial_cautions import constant_cautions
     from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
     from ..pages.model import merged
 
@@ -111,10 +111,10 @@ def _read(args: Systems) -> _Systems:
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
         found = _medians(matrices, variants)
-        unasked = trial.unasked if args.metric is None else ()
-        said = [not_judged(unasked)] if unasked else []
-        told = merged(said, always_said(trial), found.cautions)
-        return replace(found, metric=metric_of(*matrices), cautions=told)
+        unnamed = trial.unnamed if args.metric is None else ()
+        texts = [not_judged(unnamed)] if unnamed else []
+        text = merged(texts, constant_cautions(trial), found.cautions)
+        return replace(found, metric=metric_of(*matrices), cautions=text)
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:
@@ -173,8 +173,8 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
     cautions += trial_cautions(matrices)
     if lacking:
-        said = f"left out, because not every system has it: {listed(lacking, 5)}"
-        cautions.append(Caution("benchmarks-not-of-all", said, tuple(lacking)))
+        text = f"left out, because not every system has it: {listed(lacking, 5)}"
+        cautions.append(Caution("benchmarks-not-of-all", text, tuple(lacking)))
     names = [matrix.name for matrix in matrices]
     if len(set(names)) < len(names):
         names = [str(source) for source in sources]  # such as two trials with one variant's name
@@ -197,14 +197,14 @@ def every_kind() -> str:
     return "; ".join(f"{name}: {kind.shows}" for name, kind in FIGURES.items())
 
 
-class _Asked(Judging, Systems):
+class _Options(Judging, Systems):
     kind: str
     scale: Scale | None
 
 
 @command("plot")
 def plot(
-    *, args: _Asked, setting: Setting, output: str, data: Path | None, out: TextIO, err: TextIO
+    *, args: _Options, setting: Setting, output: str, data: Path | None, out: TextIO, err: TextIO
 ) -> int:
     """Draw one figure of a trial, or of two sides, and write its numbers next to it as CSV.
 
@@ -220,10 +220,10 @@ def plot(
         raise UsageError(f"there is no folder {str(data.parent)!r}", str(data), "make it")
     if picture in (data, picture.with_suffix(".csv")):
         raise UsageError("the picture and its data need names of their own", output)
-    drawing, metric, told = _drawing(args, setting.sheet())
+    drawing, metric, text = _drawing(args, setting.sheet())
     write_drawing(drawing, picture, data=data)
     out.write(f"{_set(headed(drawing.alt, metric))}\n")
-    for caution in told:
+    for caution in text:
         err.write(f"{_set(f'caution: {caution}')}\n")
     return 0
 
@@ -232,7 +232,7 @@ def _set(text: str) -> str:
     return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False))
 
 
-def _drawing(args: _Asked, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
+def _drawing(args: _Options, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:
     """Draw; also give the metric that the first line must name, and what nobody has asked for."""
     from ..report.figures import draw, kind_of
 
@@ -247,7 +247,7 @@ def _drawing(args: _Asked, sheet: Sheet) -> tuple[Drawing, str | None, list[Caut
         from ..report.figures import draw_table
 
         found, metric = systems_of(args)
-        return draw_table(found, sheet, args.kind), metric, _unasked(found.cautions)
+        return draw_table(found, sheet, args.kind), metric, _undeclared(found.cautions)
     if len(args.sources) > 2:
         raise UsageError(
             f"{args.kind} takes one trial or two sides, and {len(args.sources)} were given",
@@ -269,10 +269,10 @@ def _drawing(args: _Asked, sheet: Sheet) -> tuple[Drawing, str | None, list[Caut
     subject = subject_of(args.sources, args.reading(), **options)
     drawing = draw(args.kind, subject, sheet, benchmark=named[0] if kind.each and named else None)
     metric = metric_of(*subject.matrices.values())
-    return drawing, metric, _unasked(subject.verdict.cautions)
+    return drawing, metric, _undeclared(subject.verdict.cautions)
 
 
-def _unasked(cautions: Iterable[Caution]) -> list[Caution]:
+def _undeclared(cautions: Iterable[Caution]) -> list[Caution]:
     """Give the caution that the metric drawn is not one that benchmarks declare."""
     from ..data.host_record import NOT_ASKED
 
@@ -424,7 +424,7 @@ def _draw(
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
-        for path in write_all(subject, place, sheet, told=line_to(err)):
+        for path in write_all(subject, place, sheet, tell=line_to(err)):
             out.write(f"{path}\n")
 
 

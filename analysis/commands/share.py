@@ -165,12 +165,12 @@ def write_rerun(
     from ..pages.model import page_of
 
     found = judge_reruns(bundle, folder, pairs, metric=metric, confidence=confidence)
-    told = as_markdown.render_markdown(page_of(found))
-    write_file(folder / f"{_PAGE}.md", told)
+    text = as_markdown.render_markdown(page_of(found))
+    write_file(folder / f"{_PAGE}.md", text)
     data = json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n"
     write_file(folder / f"{_PAGE}.json", data)
     if form == "md":
-        out.write(told)
+        out.write(text)
     else:
         show(found, out, as_json=form == "json")
     return found.exit_code
@@ -268,16 +268,16 @@ def import_(
         for source in sources
     ]
     gathered = gather(files, ReadingChoices(**vars(keys)))
-    told = inspect_files(gathered)
+    found = inspect_files(gathered)
     if output is None or dry_run:
-        show(told, out, as_json=json)
+        show(found, out, as_json=json)
         return 0
     made = import_files(gathered, output, baseline=baseline, better=keys.better)
     if json:
         show(made, out, as_json=True)
         return 0
     following = "\n".join(next_lines(("fairtrial", "verdict", str(made.trial))))
-    out.write(f"{told}\n\nwritten: {made.trial}\n{following}\n")
+    out.write(f"{found}\n\nwritten: {made.trial}\n{following}\n")
     return 0
 
 
@@ -324,28 +324,28 @@ def export(
     exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)
     if not json:
-        for kind, said in (
+        for kind, words in (
             ("caution", [one.text for one in cautions]),
             ("cannot be held", [one.text for one in made.lost]),
         ):
-            for text in said:
+            for text in words:
                 err.write(f"{kind}: {text}\n")
     refused = bool(strict and made.lost)
     if not refused:
         _write(output, made.data, out, binary=target.binary)
     if json:
-        told = {
+        parts = {
             "output": None if refused else output,
             "format": target.name,
             "bytes": len(made.data),
             "cannot_hold": [one.text for one in made.lost],
             "cannot_hold_codes": [one.code for one in made.lost],
         }
-        out.write(dumps(told, indent=2, allow_nan=False) + "\n")
+        out.write(dumps(parts, indent=2, allow_nan=False) + "\n")
     elif refused:
-        err.write(f"nothing was written: {target.said} cannot hold everything (--strict)\n")
+        err.write(f"nothing was written: {target.label} cannot hold everything (--strict)\n")
     elif output != _STDOUT:
-        out.write(f"written: {output}, {target.said}\n")
+        out.write(f"written: {output}, {target.label}\n")
     return 1 if refused else 0
 
 

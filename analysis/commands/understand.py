@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..announcing import doing
 from ..errors import UsageError
 from ..options import command, number
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..record.run_numbers import Better
 from .options import CommandResult, Metric, Source, Workers, check_file, metric_of, show, write_file
 from .verdict import allow_missing_words
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PLACES = 12  # 1 - 0.95 is 0.05, whatever binary fractions say
 
 
-class _Asked(Source):
+class _Options(Source):
     matrix: str
     confidence: float
     seed: int
@@ -54,7 +54,7 @@ class _Several(dict[str, "CommandResult"]):
 
 @command("diagnose")
 def diagnose(
-    *, asked: _Asked, normality: bool, estimators: bool, clt: bool, json: bool, out: TextIO
+    *, asked: _Options, normality: bool, estimators: bool, clt: bool, json: bool, out: TextIO
 ) -> int:
     """Look at SOURCE before you judge it.
 
@@ -76,7 +76,7 @@ def diagnose(
     return 0
 
 
-def _whole(args: _Asked) -> CommandResult:
+def _whole(args: _Options) -> CommandResult:
     from ..diagnose.examine import diagnose_fleet, diagnose_matrix, diagnose_trial
     from ..importers.reader import open_trial, read_one, trial_and_variant
     from ..record.fleet import is_fleet
@@ -95,13 +95,13 @@ def _whole(args: _Asked) -> CommandResult:
             raise UsageError("a fleet knows which values are better", args.matrix, "leave it out")
         return diagnose_fleet(folder, **known)
     trial = open_trial(folder, better=args.better, decimal=args.decimal)
-    said = trial.metric(args.metric or trial.default_metric).better
-    if args.better is not None and (trial.manifest.origin != "imported" or args.better != said):
+    found = trial.metric(args.metric or trial.default_metric).better
+    if args.better is not None and (trial.manifest.origin != "imported" or args.better != found):
         raise UsageError("a trial knows which values are better", args.matrix, "leave out --better")
     return diagnose_trial(trial, **known)
 
 
-def _study(name: str, matrix: PerformanceMatrix, args: _Asked) -> CommandResult:
+def _study(name: str, matrix: PerformanceMatrix, args: _Options) -> CommandResult:
     from ..diagnose.estimators import estimator_spread
     from ..diagnose.normality import central_limit_study, normality
     from ..stats.arguments import stream
@@ -125,7 +125,7 @@ _OF_TABLES = ("flags", "group", "ignore", "variation", "runs", "test_share", "pl
 _OF_TRIALS = ("metric", "resamples")
 
 
-class _SourcesAsked(Metric, Workers):
+class _SourcesOptions(Metric, Workers):
     sources: list[str]
     decimal: Decimal | None
     resamples: int | None
@@ -143,7 +143,7 @@ class _SourcesAsked(Metric, Workers):
 
 
 @command("sources")
-def sources(*, args: _SourcesAsked, json: bool, out: TextIO) -> int:
+def sources(*, args: _SourcesOptions, json: bool, out: TextIO) -> int:
     """Find out where the variation comes from.
 
     Each SOURCE is a trial or a fleet of the same programs. The answer shows the components of variance,
@@ -159,7 +159,7 @@ def sources(*, args: _SourcesAsked, json: bool, out: TextIO) -> int:
     return 0
 
 
-def _of_trials(args: _SourcesAsked) -> Sources:
+def _of_trials(args: _SourcesOptions) -> Sources:
     from dataclasses import replace
 
     from ..diagnose.modes import sources as sources_of
@@ -169,7 +169,7 @@ def _of_trials(args: _SourcesAsked) -> Sources:
 
     _refuse(args, _OF_TABLES, "is for tables", "add --response COLUMN for a table, or leave it out")
     trials: list[Trial] = []
-    told: list[Caution] = []
+    texts: list[Caution] = []
     for source in args.sources:
         named = trial_and_variant(source)
         if named is None:
@@ -180,7 +180,7 @@ def _of_trials(args: _SourcesAsked) -> Sources:
             raise UsageError(what, source, fix)
         found, about = _trials_of(named[0], args.decimal)
         trials += found
-        told += about
+        texts += about
     doing("asking where the variation comes from")
     with args.working() as workers:
         answer = sources_of(
@@ -192,7 +192,7 @@ def _of_trials(args: _SourcesAsked) -> Sources:
             seed=args.seed,
             workers=workers,
         )
-    return replace(answer, cautions=merged(told, answer.cautions)) if told else answer
+    return replace(answer, cautions=merged(texts, answer.cautions)) if texts else answer
 
 
 def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Sequence[Caution]]:
@@ -206,8 +206,8 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
     return [open_trial(path, decimal=decimal)], []
 
 
-def _of_table(args: _SourcesAsked) -> Sources:
-    from ..methods.variance_sources.across import systems_said
+def _of_table(args: _SourcesOptions) -> Sources:
+    from ..methods.variance_sources.across import systems_text
     from ..methods.variance_sources.mixed_table import read_mixed_table
     from ..methods.variance_sources.systems import sources_of_table
     from ..methods.variance_sources.systems_picture import systems_picture
@@ -243,13 +243,13 @@ def _of_table(args: _SourcesAsked) -> Sources:
             workers=workers,
         )
     if picture is not None:
-        drawn, alt = systems_picture(found.systems), systems_said(found.systems)
+        drawn, alt = systems_picture(found.systems), systems_text(found.systems)
         write_picture(drawn, picture, title="sources", alt=alt)
     return found
 
 
 def _response(
-    args: _SourcesAsked, table: MixedTable
+    args: _SourcesOptions, table: MixedTable
 ) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     """Give the column or columns of the response, or those of each benchmark."""
     from ..methods.variance_sources.systems_table import runs_of_benchmarks
@@ -281,7 +281,7 @@ def _joined(parts: Sequence[str], known: Collection[str]) -> str | None:
     return next((name for mark in (",", ", ") if (name := mark.join(parts)) in known), None)
 
 
-def _refuse(args: _SourcesAsked, options: tuple[str, ...], what: str, fix: str) -> None:
+def _refuse(args: _SourcesOptions, options: tuple[str, ...], what: str, fix: str) -> None:
     for option in args.given(*options):
         raise UsageError(f"{option} {what}", ", ".join(args.sources), fix)
 
@@ -296,7 +296,7 @@ _OF_NIGHTS = (
 )
 
 
-class _HistoryAsked(Metric):
+class _HistoryOptions(Metric):
     better: Better | None
     benchmark: list[str] | None
     variant: list[str] | None
@@ -314,7 +314,7 @@ class _HistoryAsked(Metric):
 
 
 @command("history", "json", "format")
-def history(*, places: list[str], args: _HistoryAsked, out: TextIO, err: TextIO) -> int:
+def history(*, places: list[str], args: _HistoryOptions, out: TextIO, err: TextIO) -> int:
     """Tell where the trials of many nights changed, and whether program or host did it.
 
     There is one value a night, paired with the baseline, and intervals that each hold a change. One
@@ -385,7 +385,7 @@ def _ordered_variants(places: Sequence[str]) -> Path | None:
     return path if alone and ordered_variants_of(path) is not None else None
 
 
-def _of_variants(path: Path, args: _HistoryAsked, out: TextIO) -> int:
+def _of_variants(path: Path, args: _HistoryOptions, out: TextIO) -> int:
     from ..history.ordered import ordered_variants
     from ..importers.reader import open_trial
 
@@ -407,14 +407,14 @@ def _of_variants(path: Path, args: _HistoryAsked, out: TextIO) -> int:
     return 0
 
 
-def _again(args: _HistoryAsked, places: Sequence[str]) -> Iterator[str]:
+def _again(args: _HistoryOptions, places: Sequence[str]) -> Iterator[str]:
     yield from places
     for option in ("benchmark", "variant", "metric", "correction", "since", "gate"):
         value = getattr(args, option)
         for name in [value] if isinstance(value, str) else value or ():
             yield from (f"--{option}", name)
     yield from allow_missing_words(args.allow_missing)
-    yield from asked_words()
+    yield from judge_words()
     if args.risk != 0.05:
         yield from ("--risk", f"{args.risk:g}")
     if args.horizon is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _CONFIDENCE = 0.95
 
 
-class _GateAsked(Source):
+class _GateOptions(Source):
     condition: str
     source: str
     baseline: str | None
@@ -58,7 +58,7 @@ class _Judged(NamedTuple):
 @command("gate")
 def gate(
     *,
-    asked: _GateAsked,
+    asked: _GateOptions,
     junit: str | None,
     summary: str | None,
     annotations: str | None,
@@ -110,7 +110,7 @@ def gate(
     return answer.exit_code
 
 
-def _again(args: _GateAsked) -> tuple[str, ...]:
+def _again(args: _GateOptions) -> tuple[str, ...]:
     """Give the options that a further call needs to ask the same."""
     from ..importers.reader import trial_and_variant
 
@@ -125,7 +125,7 @@ def _again(args: _GateAsked) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _fleet_of(args: _GateAsked) -> tuple[Path, str | None] | None:
+def _fleet_of(args: _GateOptions) -> tuple[Path, str | None] | None:
     """Give the fleet that is named, and its variant; None where it is something else."""
     from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
@@ -146,13 +146,13 @@ def _fleet_of(args: _GateAsked) -> tuple[Path, str | None] | None:
     return fleets[0]
 
 
-def _of_fleet(fleet: tuple[Path, str | None], args: _GateAsked) -> _Judged:
+def _of_fleet(fleet: tuple[Path, str | None], args: _GateOptions) -> _Judged:
     from ..data.fleet import open_fleet
-    from ..data.host_record import refuse_unasked
+    from ..data.host_record import refuse_unnamed
     from ..verdict.fleet import judge_fleet
 
     if args.metric is None:
-        refuse_unasked(open_fleet(fleet[0]).unasked(), str(fleet[0]))
+        refuse_unnamed(open_fleet(fleet[0]).unnamed(), str(fleet[0]))
     variants = [*([] if fleet[1] is None else [fleet[1]]), *(args.variant or ())]
     answer = judge_fleet(
         fleet[0],
@@ -165,8 +165,8 @@ def _of_fleet(fleet: tuple[Path, str | None], args: _GateAsked) -> _Judged:
     return _Judged(answer, failing, sources=(str(fleet[0]),))
 
 
-def _of_one_trial(args: _GateAsked) -> _Judged:
-    from ..data.host_record import refuse_unasked
+def _of_one_trial(args: _GateOptions) -> _Judged:
+    from ..data.host_record import refuse_unnamed
     from ..importers.reader import is_file, open_trial, read_sides, trial_and_variant
     from ..verdict.judging import judge
     from ..verdict.sides import all_failed, ever_succeeded
@@ -182,7 +182,7 @@ def _of_one_trial(args: _GateAsked) -> _Judged:
         )
     trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
     if args.metric is None:
-        refuse_unasked(trial.unasked, str(trial.path))
+        refuse_unnamed(trial.unnamed, str(trial.path))
     metric = args.metric or trial.default_metric
     better = trial.metric(metric).better
     if args.better not in (None, better):
@@ -250,8 +250,8 @@ def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple
     return wanted or measured
 
 
-def _of_two_sides(args: _GateAsked, baseline: str) -> _Judged:
-    from ..data.host_record import refuse_unasked
+def _of_two_sides(args: _GateOptions, baseline: str) -> _Judged:
+    from ..data.host_record import refuse_unnamed
     from ..importers.reader import trial_and_variant
     from ..pages.model import merged
     from ..verdict.judging import judge_sources
@@ -269,8 +269,8 @@ def _of_two_sides(args: _GateAsked, baseline: str) -> _Judged:
     opened = args.reading().opened()
     trials = {one[0]: opened.read(one[0]) for one in sides if one is not None}
     if args.metric is None:
-        refuse_unasked(
-            (name for trial in trials.values() for name in trial.unasked),
+        refuse_unnamed(
+            (name for trial in trials.values() for name in trial.unnamed),
             " and ".join(map(str, trials)),
         )
     failing = {
@@ -311,7 +311,7 @@ def _append(path: Path, text: str) -> None:
 # --- The subcommands ``verdict`` and ``diff``.
 
 
-class _Asked(Judging):
+class _Options(Judging):
     source: str | None
     baseline: str | None
     all: bool
@@ -325,12 +325,12 @@ class _Asked(Judging):
 
 
 @command("verdict", "pairs", "rank")
-def verdict(*, args: _Asked, out: TextIO) -> int:
+def verdict(*, args: _Options, out: TextIO) -> int:
     """Judge a trial, by sessions, every variant against the campaign's baseline.
 
     The answer has a speedup, an interval and a word for each benchmark and for the suite.
     """
-    from ..data.host_record import refuse_unasked
+    from ..data.host_record import refuse_unnamed
     from ..importers.reader import is_file, newest_trial, open_trial, trial_and_variant
     from ..record.fleet import is_fleet
 
@@ -347,7 +347,7 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
         trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
         metrics = metrics_of(args.metric, lambda: trial.judge)
         if args.gate is not None and args.metric is None:
-            refuse_unasked(trial.unasked, str(trial.path))
+            refuse_unnamed(trial.unnamed, str(trial.path))
         variants = candidates_of(args.variant, variant)
         code = 0
         for k, metric in enumerate(metrics):
@@ -363,9 +363,9 @@ def verdict(*, args: _Asked, out: TextIO) -> int:
     return _gated(answer, (), args, out)
 
 
-def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
+def _fleet(folder: Path, variant: str | None, args: _Options, out: TextIO) -> int:
     from ..data.fleet import open_fleet
-    from ..data.host_record import refuse_unasked
+    from ..data.host_record import refuse_unnamed
     from ..verdict.fleet import judge_fleet
     from ..verdict.hosts import refuse_of_fleet
 
@@ -382,7 +382,7 @@ def _fleet(folder: Path, variant: str | None, args: _Asked, out: TextIO) -> int:
     code = 0
     opened = open_fleet(folder)
     if args.gate is not None and args.metric is None:
-        refuse_unasked(opened.unasked(), str(folder))
+        refuse_unnamed(opened.unnamed(), str(folder))
     for k, metric in enumerate(metrics_of(args.metric, opened.judge)):
         _apart(out, k, as_json=args.json)
         answer = judge_fleet(
@@ -403,7 +403,7 @@ def _show_trial(
     trial: Any,  # noqa: ANN401 - a Trial, whose module is not imported at start-up
     variants: tuple[str, ...] | None,
     metric: str | None,
-    args: _Asked,
+    args: _Options,
     out: TextIO,
     *,
     decides: bool,
@@ -434,7 +434,7 @@ def _show_trial(
 def _gated(
     answer: Verdict,
     failing: Sequence[str],
-    args: _Asked,
+    args: _Options,
     out: TextIO,
     manifest: Manifest | None = None,
 ) -> int:
@@ -464,7 +464,7 @@ def _ranked(
     trial: Any,  # noqa: ANN401 - as above
     variants: tuple[str, ...] | None,
     metric: str | None,
-    args: _Asked,
+    args: _Options,
 ) -> Ranking:
     from ..verdict.ranking import rank_variants
 
@@ -481,15 +481,15 @@ def _ranked(
     )
 
 
-def _sides(source: str, args: _Asked) -> Verdict:
-    from ..data.host_record import refuse_unasked
+def _sides(source: str, args: _Options) -> Verdict:
+    from ..data.host_record import refuse_unnamed
     from ..verdict.judging import judge_sources
 
     found = judge_sources(
         source, args.baseline, args.reading(), explain=args.explain, **args.rules()
     )
     if args.gate is not None and args.metric is None:
-        refuse_unasked((name for trial in found.trials for name in trial.unasked), source)
+        refuse_unnamed((name for trial in found.trials for name in trial.unnamed), source)
     return replace(found.verdict, whole=args.all, ratio=args.ratio)
 
 

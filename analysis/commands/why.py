@@ -160,13 +160,13 @@ def targets_of(
         raise UsageError(what, str(trial.path), f"name one: {words}")
     target = (*found, Target(trial=folder, variant=variant, benchmarks=()))[0]
     chosen = tuple(benchmarks) or _only(target, DECIDED) or trial.manifest.benchmarks
-    said = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
-    return (replace(target, benchmarks=chosen, verdict_was=said),)
+    texts = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
+    return (replace(target, benchmarks=chosen, verdict_was=texts),)
 
 
 def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Sequence[str]) -> Target:
     lines = () if one.multilevel is None else one.multilevel.benchmarks
-    said = {
+    texts = {
         line.name: JudgedThen(
             outcome=line.outcome,
             speedup=line.speedup,
@@ -177,12 +177,12 @@ def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Seque
         for line in lines
         if not benchmarks or line.name in benchmarks
     }
-    return Target(trial=folder, variant=one.variant, benchmarks=tuple(said), verdict_was=said)
+    return Target(trial=folder, variant=one.variant, benchmarks=tuple(texts), verdict_was=texts)
 
 
 def _only(target: Target, outcomes: Sequence[str]) -> tuple[str, ...]:
-    said = target.verdict_was
-    return tuple(name for name in target.benchmarks if said[name].outcome in outcomes)
+    found = target.verdict_was
+    return tuple(name for name in target.benchmarks if found[name].outcome in outcomes)
 
 
 def stored_profiles(folder: Path, variant: str | None) -> tuple[Path, ...]:

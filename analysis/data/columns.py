@@ -187,8 +187,8 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[
             for line in file:
                 number += 1
                 if not manifest.files and not line.endswith(b"\n"):
-                    said = f"the last line of {path.name} ({number}) is torn and left out"
-                    cautions.append(Caution("torn-line", said, (path.name,)))
+                    text = f"the last line of {path.name} ({number}) is torn and left out"
+                    cautions.append(Caution("torn-line", text, (path.name,)))
                     number -= 1
                     break
                 position, session, block, benchmark, variant, warmup = get(parse(line.rstrip()))
@@ -440,11 +440,11 @@ def read_measurements(
                 body = line[:-1]
                 if not (line.endswith(b"\n") and checksum_holds(body)):
                     if torn_ok and not file.read(1):
-                        said = (
+                        text = (
                             f"the last line of {path.name} ({number}) is torn and left out: "
                             "the runner was stopped while it wrote, or is writing now"
                         )
-                        cautions.append(Caution("torn-line", said, (path.name,)))
+                        cautions.append(Caution("torn-line", text, (path.name,)))
                         return
                     what = "the line's checksum is wrong: it was changed or is damaged"
                     fix = "restore the file, or measure again; no run is dropped silently"
@@ -585,7 +585,7 @@ def _first_rows(
     cells = np.stack([rows[key][place] for key in ("variant", "benchmark", "session")])
     _, first = np.unique(cells, axis=1, return_index=True)
     found: list[tuple[int, BuildRecord, str]] = []
-    told = set()
+    texts = set()
     for row in np.sort(place[first]).tolist():
         variant = manifest.variants[rows["variant"][row]]
         benchmark = manifest.benchmarks[rows["benchmark"][row]]
@@ -595,8 +595,8 @@ def _first_rows(
             begin, record = next(
                 ((since, one) for since, one in once[variant] if since <= session), (0, None)
             )
-        if record is not None and (variant, benchmark, begin) not in told:
-            told.add((variant, benchmark, begin))
+        if record is not None and (variant, benchmark, begin) not in texts:
+            texts.add((variant, benchmark, begin))
             found.append((row, record, benchmark))
     return found
 

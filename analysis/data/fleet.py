@@ -41,7 +41,7 @@ from ..record.trial_files import (
     Manifest,
     Stored,
     TrialStatus,
-    asked_now,
+    judged_now,
     one_question,
     questions_of,
 )
@@ -74,16 +74,16 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
     }
     by_name = {one.host: one for one in hosts}
     if missing := names["host-missing"]:
-        told = figures.listed(missing, _NAMED)
-        said = f"missing: {told}: no run was measured there, and nothing is claimed about it"
-        yield Caution("host-missing", said, missing)
+        words = figures.listed(missing, _NAMED)
+        text = f"missing: {words}: no run was measured there, and nothing is claimed about it"
+        yield Caution("host-missing", text, missing)
     if failed := names["host-failed"]:
-        told = figures.listed([f"{name} ({by_name[name].why})" for name in failed], 3, mark="; ")
-        said = f"failed: {told}: left out, and nothing is claimed about it"
-        yield Caution("host-failed", said, failed)
+        words = figures.listed([f"{name} ({by_name[name].why})" for name in failed], 3, mark="; ")
+        text = f"failed: {words}: left out, and nothing is claimed about it"
+        yield Caution("host-failed", text, failed)
     if unfinished := names["host-unfinished"]:
         those = [by_name[name] for name in unfinished]
-        told = figures.listed(
+        words = figures.listed(
             [
                 f"{one.host} {one.state} ({one.done} of "
                 f"{'an unknown number of' if one.planned is None else one.planned} runs)"
@@ -93,7 +93,7 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
         )
         some = any(one.counting for one in those)
         what = "what is there is judged" if some else "no run counts there yet"
-        yield Caution("host-unfinished", f"not finished: {told}: {what}", unfinished)
+        yield Caution("host-unfinished", f"not finished: {words}: {what}", unfinished)
     counting = [one.host for one in hosts if one.counting > 0]
     if len(counting) == 1:
         yield Caution(
@@ -138,7 +138,7 @@ class OpenedFleet:
         found = questions_of(self._manifests())
         metrics = one_question(found)
         if metrics is None:
-            raise differing(str(self.path), asked_now(found))
+            raise differing(str(self.path), judged_now(found))
         return metrics
 
     def question(self) -> str:
@@ -150,7 +150,7 @@ class OpenedFleet:
         metrics = one_question(questions_of(self._manifests()))
         return metrics is not None and metric == next(iter(metrics), "wall")
 
-    def unasked(self) -> tuple[str, ...]:
+    def unnamed(self) -> tuple[str, ...]:
         """Give the metrics that benchmarks declare, where the campaign says of none that it is the question."""
         if self.judge():
             return ()
@@ -226,23 +226,23 @@ def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
         if one.judgeable and one.trial is not None:
             trials.append(one.trial)
             names.append(one.progress.host)
-    told = with_plans(hosts)
+    found = with_plans(hosts)
     if not trials:
-        raise nothing_to_judge(fleet.path, told)
+        raise nothing_to_judge(fleet.path, found)
     first = trials[0].manifest
     for other, name in itertools.product(trials[1:], _SAME):
         if getattr(first, name) != getattr(other.manifest, name):
             what = f"its {name} are others than those of {first.host}, though the campaign is one"
             fix = "measure the host again, or read its trial by itself"
             raise StoreError(what, str(other.path), fix)
-    return _joined(fleet.path, trials, names, told, by if len(trials) > 1 else "session")
+    return _joined(fleet.path, trials, names, found, by if len(trials) > 1 else "session")
 
 
 def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientDataError:
     """Give the error for a fleet without a run that counts; it says how each host stands."""
-    told = figures.listed([f"{one.host} is {one.state}" for one in hosts], mark="; ")
+    text = figures.listed([f"{one.host} is {one.state}" for one in hosts], mark="; ")
     return InsufficientDataError(
-        f"no host of the fleet has a run that counts: {told}",
+        f"no host of the fleet has a run that counts: {text}",
         str(path),
         f"see how far it is: fairtrial status {path}",
         n=0,
@@ -283,7 +283,7 @@ def _joined(
             judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
         ),
         cautions=merged(
-            host_cautions(hosts), [_said(names, total.sessions, by)], _trial_cautions(trials, names)
+            host_cautions(hosts), [_note(names, total.sessions, by)], _trial_cautions(trials, names)
         ),
         planned_runs=sum(trial.planned_runs for trial in trials),
         numbers=_numbers(trials),
@@ -382,18 +382,18 @@ def _manifest(
     )
 
 
-def _said(names: Sequence[str], sessions: int, by: Unit) -> Caution:
-    told = f"{figures.counted(len(names), 'host')} ({figures.listed(names, 3)})"
+def _note(names: Sequence[str], sessions: int, by: Unit) -> Caution:
+    text = f"{figures.counted(len(names), 'host')} ({figures.listed(names, 3)})"
     if by == "session":
         return Caution(
             "sessions-of-hosts",
-            f"the sessions of {told} are taken together, as {sessions} sessions: what lies between "
-            "hosts is not told apart from what lies between sessions",
+            f"the sessions of {text} are taken together, as {sessions} sessions: what lies between "
+            "hosts is not separated from what lies between sessions",
         )
     return Caution(
         "hosts-as-sessions",
-        f"each of {told} is taken as one session: what sessions tell holds on hosts like these, and their "
-        "own sessions are not told apart ('fairtrial verdict' of the fleet tells them)",
+        f"each of {text} is taken as one session: what sessions tell holds on hosts like these, and their "
+        "own sessions are not separated ('fairtrial verdict' of the fleet tells them)",
     )
 
 
@@ -562,7 +562,7 @@ def merge_hosts(
 ) -> MergedFleet:
     """Put trials of one campaign together as the hosts of a fleet.
 
-    Hosts are told apart by name and id. Trials are copied as they are, finished or not; several of one
+    Hosts are separated by name and id. Trials are copied as they are, finished or not; several of one
     host become the sessions of one, as `merge_trials` does it.
     """
     folder = Path(folder)

@@ -87,9 +87,9 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
         for place in places_of(row, most):
             own = place == (session, segment)
             at = at if own and isinstance(at, str) else ""
-            said = sections if own else still
+            text = sections if own else still
             found.append(
-                SessionEnvironment(session=place[0], segment=place[1], at=at, sections=said)
+                SessionEnvironment(session=place[0], segment=place[1], at=at, sections=text)
             )
     return tuple(found)
 
@@ -260,20 +260,20 @@ def question_of(trials: Sequence[Runs]) -> str:
 def not_judged(declared: Sequence[str]) -> Caution:
     """Caution that benchmarks declare metrics, and none of them is what was judged."""
     first = declared[0]
-    said = f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {first}"
+    text = f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {first}"
     short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
     if len(short) > LONGEST:
         short = f"judged is {_JUDGED}, although others are declared: --metric names one"
-    return Caution(NOT_ASKED, said, short=ShortSentence.of(plain(short)))
+    return Caution(NOT_ASKED, text, short=ShortSentence.of(plain(short)))
 
 
-def refuse_unasked(declared: Iterable[str], where: str) -> None:
+def refuse_unnamed(declared: Iterable[str], where: str) -> None:
     """Refuse to decide by a metric that nobody named, where benchmarks declare others."""
     names = list(dict.fromkeys(declared))
     if names:
-        told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        text = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
         raise UsageError(
-            f"it declares {told}; judged would be {_JUDGED}: nothing says which of them the gate is for",
+            f"it declares {text}; judged would be {_JUDGED}: nothing says which of them the gate is for",
             where,
             f"add --metric {names[0]}, or --metric {_JUDGED}; or write 'judge: {names[0]}' into the "
             "campaign, and let its trial know with 'fairtrial run CAMPAIGN --resume'",

@@ -19,7 +19,7 @@ from ..announcing import doing
 from ..errors import AnalysisError
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence
-from ..record.manifest import WarmupIterations, quantile_said, rank_of, warmup_of
+from ..record.manifest import WarmupIterations, quantile_about, rank_of, warmup_of
 from ..record.run_numbers import METRIC_NUMBERS, NUMBERS
 from ..stats.samples import Array, Flags, Integers, read_only
 from ..stats.steady_state import FEWEST, State, steady_state
@@ -69,8 +69,8 @@ def judged_iterations(runs: Runs, metric: str) -> JudgedIterations | None:
         if setting is None or not kind_of(runs.manifest, metric).iterations:
             setting = warmup_of(about)
         of, share = metric, None
-        if (said := quantile_said(about)) is not None and said[0] in runs.metrics:
-            of, share = said
+        if (text := quantile_about(about)) is not None and text[0] in runs.metrics:
+            of, share = text
             base = judged_iterations(runs, of)
             setting = 0 if base is None else base.setting
         runs.memo[key] = _without_warmup(runs, metric, of, setting, share)
@@ -287,20 +287,20 @@ def iteration_cautions(
         return
     lost = {name: one for name, one in cells.items() if one.unsteady}
     span = figures.span(part for one in cells.values() for part in one.left_out[::2])
-    said = f"iterations of a run that are left out as warm-up: {span}"
-    told = figures.listed([*map(str, cells.values())], 4, mark="; ", last="; and")
-    short = None if lost else ShortSentence.of(said)
-    yield Caution("iterations-left-out", f"{said}: {told}", short=short)
+    text = f"iterations of a run that are left out as warm-up: {span}"
+    words = figures.listed([*map(str, cells.values())], 4, mark="; ", last="; and")
+    short = None if lost else ShortSentence.of(text)
+    yield Caution("iterations-left-out", f"{text}: {words}", short=short)
     if lost:
         why = "let them run longer, or name a number with --warmup-iterations"
         if all(one.without == (one.states or {}).get(STATES[-1]) for one in lost.values()):
             why = (
                 f"too few iterations ({FEWEST} are needed): name a number with --warmup-iterations"
             )
-        told = ", ".join(f"{name} {one.without} of {one.runs} runs" for name, one in lost.items())
+        words = ", ".join(f"{name} {one.without} of {one.runs} runs" for name, one in lost.items())
         yield Caution(
             "no-steady-state",
-            f"no steady state is known: {told}; {why}",
+            f"no steady state is known: {words}; {why}",
             tuple(lost),
             ShortSentence.of("no word on {}: too many runs reach no steady state", tuple(lost)),
         )
@@ -463,9 +463,9 @@ class QuantileBasis:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        said = {"of": self.metric, "quantile": self.share, "level": self.level, "why": self.why}
+        texts = {"of": self.metric, "quantile": self.share, "level": self.level, "why": self.why}
         values = None if self.values is None else list(self.values)
-        return said | {"values": values, "compared_at": self.compared_at}
+        return texts | {"values": values, "compared_at": self.compared_at}
 
 
 class ValuesOf(NamedTuple):
@@ -507,12 +507,12 @@ def session_quantiles(runs: Runs, metric: str) -> SessionQuantiles | None:
     They are there where the runs' values are, or histograms of them, and several sessions. Raises StoreError where
     values cannot be read.
     """
-    said = quantile_said(runs.manifest.metrics.get(metric, {}))
-    if said is None or metric not in runs.metrics or said[0] not in runs.metrics:
+    text = quantile_about(runs.manifest.metrics.get(metric, {}))
+    if text is None or metric not in runs.metrics or text[0] not in runs.metrics:
         return None
     key = ("quantiles", metric)
     if key not in runs.memo:
-        of, share = said
+        of, share = text
         printed = {
             row: one.about.count
             for row, one in runs.stored.get(of, {}).items()

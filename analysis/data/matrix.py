@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 Failed = Mapping[str, int | Mapping[Any, int]]
-_Told = TypeVar("_Told")
+_Value = TypeVar("_Value")
 
 
 class Failures(NamedTuple):
@@ -62,9 +62,9 @@ def failures_of(name: str, failed: Failed | None, sessions: Rows | None) -> Fail
     kinds = {row.dtype.kind == "U" for row in sessions or ()}
     totals: dict[str, int] = {}
     by_session: dict[str, dict[Any, int]] = {}
-    for bench, told in (failed or {}).items():
-        if not isinstance(told, Mapping):
-            totals[bench] = counted(f"failed[{bench!r}]", told, least=0)
+    for bench, text in (failed or {}).items():
+        if not isinstance(text, Mapping):
+            totals[bench] = counted(f"failed[{bench!r}]", text, least=0)
             continue
         where = f"{name}, benchmark {bench!r}"
         if sessions is None:
@@ -72,7 +72,7 @@ def failures_of(name: str, failed: Failed | None, sessions: Rows | None) -> Fail
             fix = "give sessions= too, or only how many runs failed"
             raise UsageError(what, where, fix)
         counts: dict[int | str, int] = {}
-        for label, n in told.items():
+        for label, n in text.items():
             number = isinstance(label, (int, np.integer)) and not isinstance(label, bool)
             if not (isinstance(label, str) and True in kinds) and not (number and False in kinds):
                 raise UsageError(
@@ -95,7 +95,7 @@ def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Fail
     return Failures(Counter(benchmarks), by_session)
 
 
-def of_some(failures: Mapping[str, _Told], benchmarks: Iterable[str]) -> dict[str, _Told]:
+def of_some(failures: Mapping[str, _Value], benchmarks: Iterable[str]) -> dict[str, _Value]:
     """Give what is told of these benchmarks."""
     return {bench: failures[bench] for bench in benchmarks if bench in failures}
 
@@ -258,8 +258,8 @@ class PerformanceMatrix:
             arrays = tuple(one.means for one in runs)
             block_ids = ids_of_runs(name, "blocks", block_ids, names, runs)
             session_ids = ids_of_runs(name, "sessions", session_ids, names, runs)
-            told = level_caution([a.size for a in arrays], [i.size for i in iterations])
-            cautions = (*cautions, *told)
+            found = level_caution([a.size for a in arrays], [i.size for i in iterations])
+            cautions = (*cautions, *found)
         return cls(
             name=name,
             benchmarks=names,
@@ -461,8 +461,8 @@ class PerformanceMatrix:
         return f"{self.name}: {runs}, in {unit}, {self.better} is better"
 
     def __repr__(self) -> str:
-        told = section(str(self).removeprefix(f"{self.name}: "))
-        return short(self, Page(title=self.name, sections=(told,), cautions=self.cautions))
+        found = section(str(self).removeprefix(f"{self.name}: "))
+        return short(self, Page(title=self.name, sections=(found,), cautions=self.cautions))
 
 
 def _checked(values: ArrayLike, where: str) -> Array:

@@ -152,8 +152,8 @@ def _as_list(rows: _Rows, layout: Layout | None) -> _Found | None:
 
 
 def _headings_left_out(first: PlacedText) -> Caution:
-    said = f"line {first.line} was read as headings and left out"
-    return Caution("headings-left-out", said)
+    text = f"line {first.line} was read as headings and left out"
+    return Caution("headings-left-out", text)
 
 
 def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _Found:
@@ -179,8 +179,8 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         return _Found(_counted(len(body)), body, dress, cautions)
     named = [cell.text for cell in rows[0][1:] if cell.text and not _RUN.fullmatch(cell.text)]
     if header and named:
-        said = f"the columns {figures.listed(tuple(named), 4)} were taken as runs of one variant"
-        cautions.append(Caution("columns-as-runs", said))
+        text = f"the columns {figures.listed(tuple(named), 4)} were taken as runs of one variant"
+        cautions.append(Caution("columns-as-runs", text))
     names = [row[0] for row in body]
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
     if heading not in _LABEL and odd is not None:
@@ -188,8 +188,8 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
             _refuse_cell(
                 source, odd, f"{shown(odd.text)} is not a number", "write it without blanks"
             )
-        said = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
-        cautions.append(Caution("numbers-as-names", said))
+        text = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
+        cautions.append(Caution("numbers-as-names", text))
     return _Found(names, [row[1:] for row in body], dress, cautions)
 
 
@@ -201,8 +201,8 @@ def _named_columns(rows: _Rows, source: str, mark: str, named: tuple[str, ...]) 
         fix = "add --layout columns if each column is a benchmark, or --layout rows (layout= in Python)"
         _refuse_cell(source, rows[0][0], what, fix)
     found = _columns(rows, rows[1:], source, mark, header=True, labelled=False)
-    said = f"each column was taken as a benchmark: {listed}; --layout rows takes each row"
-    return _Found(found.names, found.grid, found.dress, [Caution("columns-as-benchmarks", said)])
+    text = f"each column was taken as a benchmark: {listed}; --layout rows takes each row"
+    return _Found(found.names, found.grid, found.dress, [Caution("columns-as-benchmarks", text)])
 
 
 def _require_one_kind(source: str, body: _Rows, layout: Layout | None) -> None:
@@ -231,8 +231,8 @@ def _columns(
     grid = [[_at(row, k) for row in body] for k in range(width)]
     if labelled:
         if names is not None:
-            said = f"column {names[0].text!r} was read as run numbers and left out"
-            cautions.append(Caution("run-numbers-left-out", said))
+            text = f"column {names[0].text!r} was read as run numbers and left out"
+            cautions.append(Caution("run-numbers-left-out", text))
         grid, names = grid[1:], names[1:] if names is not None else None
     if not grid:
         what = f"there is no column of values beside {shown(body[0][0].text)}"
@@ -506,10 +506,10 @@ def _failures(given: object, sessions: object, where: str) -> dict[str, Any]:
         if not isinstance(given, dict):
             raise TypeError(given)
         return {
-            bench: {int(label) if numbered else label: count(n) for label, n in told.items()}
-            if isinstance(told, dict)
-            else count(told)
-            for bench, told in given.items()
+            bench: {int(label) if numbered else label: count(n) for label, n in text.items()}
+            if isinstance(text, dict)
+            else count(text)
+            for bench, text in given.items()
         }
     except (TypeError, ValueError):
         raise AnalysisError(
@@ -623,8 +623,8 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
             what = "the first line holds measurements, and must name the benchmarks"
             fix = "add a line of headings; to compare matrix files, name two sources or more"
             raise AnalysisError(what, f"{source}:{lines[0][0]}", fix)
-        said = f"the numbers of line {lines[0][0]} were taken as the benchmarks' names"
-        cautions = (Caution("numbers-as-names", said),)
+        text = f"the numbers of line {lines[0][0]} were taken as the benchmarks' names"
+        cautions = (Caution("numbers-as-names", text),)
     values = []
     for row in cells:
         numbers = [number_in(cell.text, sign) for cell in row]

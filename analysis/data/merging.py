@@ -101,7 +101,7 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
     for name in _STATED:
         old, new = a.stated[name], b.stated[name]
         if old != new:
-            yield f"{name} is {_said(old)} and {_said(new)}"
+            yield f"{name} is {_cut(old)} and {_cut(new)}"
     same = a.identity == b.identity
     if a.settings is None or b.settings is None:
         if not same:
@@ -114,7 +114,7 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
                 yield f"{key} stands in one of them only"
         elif a.settings[key] != b.settings[key]:
             old, new = _apart(a.settings[key], b.settings[key])
-            yield f"{key} is {_said(old)} and {_said(new)}"
+            yield f"{key} is {_cut(old)} and {_cut(new)}"
 
 
 def _apart(a: object, b: object) -> Sequence[object]:
@@ -131,7 +131,7 @@ def _apart(a: object, b: object) -> Sequence[object]:
     return a, b
 
 
-def _said(value: object) -> str:
+def _cut(value: object) -> str:
     text = str(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
@@ -371,7 +371,7 @@ def _require_one_host(one: MergedPart, other: MergedPart) -> None:
     if "unknown" in (a.host_id, b.host_id):
         part = one if a.host_id == "unknown" else other
         what = "the machine that measured this trial is unknown: its machine id could not be read"
-        fix = "hosts that are told apart by their names make a fleet: --as fleet"
+        fix = "hosts that are separated by their names make a fleet: --as fleet"
         raise StoreError(what, str(part.path / MANIFEST), fix)
     what = f"these trials were measured on two hosts, {a.host} and {b.host}"
     if a.host_id == b.host_id:
@@ -390,8 +390,8 @@ def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
     found = list(campaign_differences(one.campaign, other.campaign))
     if not found:
         return
-    told = figures.listed(found, _SHOWN, mark="; ", last="; and")
-    what = f"these are trials of different campaigns: {told}"
+    text = figures.listed(found, _SHOWN, mark="; ", last="; and")
+    what = f"these are trials of different campaigns: {text}"
     fix = "compare the trials side by side; only those of one campaign can be put together"
     raise StoreError(what, f"{one.path} and {other.path}", fix)
 
@@ -547,12 +547,12 @@ def _findings(
         yield from place.lines(part.path / FINDINGS, Finding)
     for (place, part), (_, _, changes) in zip(both[1:], between, strict=True):
         head = {"at": at, "session": place.sessions + 1, "when": "merge"}
-        said = Finding(
+        found = Finding(
             check="merge",
             status="ok",
             what=f"session {place.sessions + 1} is the first of trial {part.manifest.trial}",
         )
-        for finding in (said, *findings_of(changes)):
+        for finding in (found, *findings_of(changes)):
             yield encode(head | finding.to_dict()) + b"\n"
     for finding in _layouts(part for _, part in both):
         yield encode({"at": at, "session": None, "when": "merge"} | finding.to_dict()) + b"\n"

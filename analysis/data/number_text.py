@@ -44,14 +44,14 @@ def is_numeric(text: str) -> bool:
     return any(form.fullmatch(text) for form in _FORMS)
 
 
-def commas_of(texts: Iterable[str], said: Decimal | None = None) -> Commas:
+def commas_of(texts: Iterable[str], found: Decimal | None = None) -> Commas:
     """Tell what the commas in a column of numbers are, where no comma parts its cells.
 
     A comma that does not stand before exactly three digits, or that stands behind 0 or more than
     three digits, groups no thousands: it decides for the whole column.
     """
-    if said is not None:
-        return Commas(said)
+    if found is not None:
+        return Commas(found)
     example = ""
     for text in texts:
         if "," in text and _COMMA.fullmatch(text):

@@ -162,8 +162,8 @@ class Opened:
                 self.memo["json"] = (None, (type(error), error.args))
         value, failed = self.memo["json"]
         if failed is not None:
-            kind, said = failed
-            raise kind(*said)
+            kind, text = failed
+            raise kind(*text)
         return value
 
     def _parsed(self) -> Any:  # noqa: ANN401 - any JSON
@@ -436,11 +436,11 @@ def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
     while chunk := file.read(_CHUNK):
         size += len(chunk)
         if size > most:
-            told = f"more than {most // 1024**2} MiB"
+            text = f"more than {most // 1024**2} MiB"
             if packed is not None and most < MOST_BYTES:
-                told += f", over {_RATIO} times its packed size"
+                text += f", over {_RATIO} times its packed size"
             raise AnalysisError(
-                f"the file holds too much: {told}", source, "split it, or unpack it yourself"
+                f"the file holds too much: {text}", source, "split it, or unpack it yourself"
             )
         parts.append(chunk)
     return b"".join(parts)

@@ -58,13 +58,13 @@ def trial_cautions(matrices: Sequence[PerformanceMatrix]) -> Iterator[Caution]:
     if len(trials) < 2:
         return
     names = [Path(trial).name for trial in trials]
-    told = names if len(set(names)) == len(names) else trials
+    found = names if len(set(names)) == len(names) else trials
     yield Caution(
         "two-trials",
-        f"the sides stem from {len(trials)} trials ({figures.listed(told)}): whatever else differed "
+        f"the sides stem from {len(trials)} trials ({figures.listed(found)}): whatever else differed "
         "between them, such as the time of day or the machine's state, counts as a difference "
         "between the variants. Compare variants within one trial",
-        tuple(told),
+        tuple(found),
         ShortSentence.of(
             f"what else differed between the {len(trials)} trials is in the difference"
         ),

@@ -17,7 +17,7 @@ from ..errors import UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence
 from ..record.shapes import SAMPLES, StoredSamples, read_samples, sample_file
-from ..record.trial_files import Manifest, asked_now
+from ..record.trial_files import Manifest, judged_now
 from ..stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Runs:
         """
         asked = self.manifest.questions
         if asked is None:
-            raise differing(str(self.path), asked_now(self.manifest.judge))
+            raise differing(str(self.path), judged_now(self.manifest.judge))
         return asked
 
     @property
@@ -182,7 +182,7 @@ class Runs:
         return self.manifest.questions is not None and metric == self.default_metric
 
     @property
-    def unasked(self) -> tuple[str, ...]:
+    def unnamed(self) -> tuple[str, ...]:
         """The metrics that benchmarks declare, where the campaign says of none that it is the question.
 
         An imported trial has none: what its files hold is what is judged. Raises what `judge` does.
@@ -219,7 +219,7 @@ def differing(where: str, asked: Mapping[str, tuple[str, ...]]) -> UsageError:
 #
 # Iterations of one process share its memory layout, its caches, its compiled code. A method that
 # takes them for independent draws finds differences where there are none: pooled, one program
-# under two names is told apart in 17 to 72 % of comparisons. So a run is the arithmetic mean of
+# under two names is found different in 17 to 72 % of comparisons. So a run is the arithmetic mean of
 # its process's iterations, everywhere, unless somebody asks for the iterations.
 
 
@@ -295,7 +295,7 @@ def ids_of_runs(
 POOLED = Caution(
     "iterations-pooled",
     "iterations of one process are taken as independent runs (level iteration): they are not, "
-    "and one program under two names is then told apart far too often",
+    "and one program under two names is then found different far too often",
     short=ShortSentence.of("words come far too easily: iterations of a process count as runs"),
 )
 
@@ -303,9 +303,9 @@ POOLED = Caution(
 def level_caution(runs: Sequence[int], iterations: Sequence[int]) -> Iterator[Caution]:
     """Say that runs are means of iterations."""
     if sum(iterations) != sum(runs):
-        told = figures.span((i / r for r, i in zip(runs, iterations, strict=True)), ".3g")
+        found = figures.span((i / r for r, i in zip(runs, iterations, strict=True)), ".3g")
         yield Caution(
             "process-means",
-            f"a run is the mean of its process's iterations ({told} each); --level iteration pools "
+            f"a run is the mean of its process's iterations ({found} each); --level iteration pools "
             "them",
         )

@@ -19,7 +19,7 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, ShortSentence, plain, section
 from ..pages.result import short
-from ..record.manifest import asked_warmup, needed, read_manifest, warmup_of
+from ..record.manifest import needed, read_manifest, warmup_in_force, warmup_of
 from ..record.run_numbers import MetricInfo, limit_of
 from ..record.trial_files import (
     ENERGY,
@@ -145,11 +145,11 @@ class Trial(Runs):
 
     def __repr__(self) -> str:
         manifest = self.manifest
-        told = section(
+        found = section(
             f"{len(self)} runs of {len(manifest.benchmarks)} benchmarks x {len(manifest.variants)} variants in "
             f"{self.sessions} sessions on {manifest.host}, {manifest.status}; baseline {manifest.baseline}"
         )
-        return short(self, Page(title=manifest.trial, sections=(told,), cautions=self.cautions))
+        return short(self, Page(title=manifest.trial, sections=(found,), cautions=self.cautions))
 
     def matrix(
         self,
@@ -236,7 +236,7 @@ def read_trial(path: str | Path) -> Trial:
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
         stored=stored,
-        warmup_iterations=asked_warmup(),
+        warmup_iterations=warmup_in_force(),
         failed=columns.failed,
         chosen=chosen,
         **fields,
@@ -401,9 +401,9 @@ def cut_rows(runs: Runs, metric: str) -> tuple[Flags, Array, Array]:
     timeout = runs.outcome == OUTCOMES.index("timeout")
     cut = runs.candidates & timeout & ~apart_of(runs, metric)
     limits, values = runs.numbers["wall_ns"] / 1e9, values_of(runs, metric)
-    said = {one.position: one.detail for one in runs.failed} if cut.any() else {}
+    texts = {one.position: one.detail for one in runs.failed} if cut.any() else {}
     for row in np.flatnonzero(cut).tolist():
-        limits[row] = limit_of(said.get(int(runs.position[row])), float(limits[row]))
+        limits[row] = limit_of(texts.get(int(runs.position[row])), float(limits[row]))
     if runs.manifest.origin == "imported" and info_of(runs, metric).better == "lower":
         return cut, limits, values  # what its reader stores of such a run is a lower bound
     if metric == "wall" and metric not in runs.manifest.metrics:
@@ -485,8 +485,8 @@ def _without_iterations(
     if said_of_it and (builds or not several):
         of = "is a number of builds" if builds else "has one value a run"
         option = "--warmup-iterations" if asked else "warmup_iterations"
-        said = f"{option} changes nothing: {metric} {of}, and has no iterations"
-        yield Caution("no-iterations", said, short=ShortSentence.of(plain(said)))
+        text = f"{option} changes nothing: {metric} {of}, and has no iterations"
+        yield Caution("no-iterations", text, short=ShortSentence.of(plain(text)))
 
 
 def _left_out(
@@ -494,28 +494,28 @@ def _left_out(
 ) -> Iterator[Caution]:
     absent = [b for b in runs.manifest.benchmarks if b not in kept and b not in zeros]
     if absent:
-        said = f"no run that counts of {', '.join(absent)}"
-        yield Caution("benchmark-missing", said, tuple(absent))
+        text = f"no run that counts of {', '.join(absent)}"
+        yield Caution("benchmark-missing", text, tuple(absent))
     if zeros:
-        told = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
-        said = (
+        words = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
+        text = (
             f"{metric} counts as not measured where it is 0 or less in some runs, because ratios "
-            f"need positive values: {told}"
+            f"need positive values: {words}"
         )
         short = ShortSentence.of("not measured, as runs are 0: {}", tuple(zeros))
-        yield Caution("not-positive", said, tuple(zeros), short)
+        yield Caution("not-positive", text, tuple(zeros), short)
 
 
 def _how(runs: Runs, used: Flags, metric: str) -> Iterator[Caution]:
     """Say what holds for how the values came about."""
     if runs.manifest.sequential:
         rule = runs.manifest.stop
-        told = "" if rule is None else f", width {rule.width:g}"
-        said = f"sequential (stopping rule{told}): the number of runs depends on the values"
-        yield Caution("sequential", said)
+        words = "" if rule is None else f", width {rule.width:g}"
+        text = f"sequential (stopping rule{words}): the number of runs depends on the values"
+        yield Caution("sequential", text)
     if floored := int((used & floor_of(runs, metric)).sum()):
-        said = f"{floored} values of {metric} say only 'at most the launcher's floor'"
-        yield Caution("floored", said)
+        text = f"{floored} values of {metric} say only 'at most the launcher's floor'"
+        yield Caution("floored", text)
 
 
 # --- What the energies of runs can tell, and when none of them can be judged.
@@ -561,16 +561,16 @@ def energy_cautions(runs: Runs, metric: str, used: Flags) -> Iterator[Caution]:
         _, cell, count = np.unique(cells, axis=1, return_inverse=True, return_counts=True)
         # together a session's runs are known like one that lasts so long
         alike = float((np.bincount(cell.reshape(-1), weights=wall[short]) / np.sqrt(count)).min())
-        told = f"one by one; the mean {metric} of a session's runs is known"
+        text = f"one by one; the mean {metric} of a session's runs is known"
         if alike < RESOLUTION_S * (1 - 1e-9):  # a hundred runs of 10 ms are enough
-            told = (
+            text = (
                 f"({metric}), and so is the mean of a session's runs, which is known like one run of {alike:.2g} "
                 "s: let the program repeat its work, or measure more runs a session"
             )
         some = figures.counted(int(short.sum()), "run")
         yield Caution(
             "short-for-energy",
-            f"{some} of less than {RESOLUTION_S:g} s: too short to be known {told}",
+            f"{some} of less than {RESOLUTION_S:g} s: too short to be known {text}",
             tuple(runs.manifest.benchmarks[k] for k in np.unique(runs.benchmark[short])),
         )
     if metric == NET_ENERGY:

@@ -48,11 +48,11 @@ def cautions_of_trial(
     yield from _drift(path)
     yield from given_up_cautions(manifest)
     if names := tuple(part.trial for part in manifest.merged_from):
-        said = (
+        words = (
             f"put together from {len(names)} trials ({figures.listed(names)}): what differed between "
             "their environments stands in its findings.jsonl"
         )
-        yield Caution("merged", said, names)
+        yield Caution("merged", words, names)
     if manifest.same_program:
         pairs = [f"{name} (as {other})" for name, other in manifest.same_program.items()]
         count = figures.counted(len(pairs), "variant")
@@ -72,8 +72,8 @@ def _damaged(
     """Say what no checksum shows: rows in another order, unknown outcomes, other lengths of sessions, files that are gone."""
     planned = arrays["position"][arrays["position"] >= 0]
     if (np.diff(planned) < 0).any():
-        said = "the rows of {} are not in the order of execution: the file was changed"
-        yield _also_short("rows-reordered", said.format(MEASUREMENTS))
+        text = "the rows of {} are not in the order of execution: the file was changed"
+        yield _also_short("rows-reordered", text.format(MEASUREMENTS))
     strange = int((arrays["outcome"] == OUTCOMES.index("unknown")).sum())
     if strange:
         some = figures.counted(strange, "run")
@@ -97,8 +97,8 @@ def _damaged(
             )
 
 
-def _also_short(code: str, said: str) -> Caution:
-    return Caution(code, said, short=ShortSentence.of(plain(said)))
+def _also_short(code: str, text: str) -> Caution:
+    return Caution(code, text, short=ShortSentence.of(plain(text)))
 
 
 def _unfinished(
@@ -108,19 +108,19 @@ def _unfinished(
     done = int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing
     needed = planned - (manifest.planned - manifest.needed)
-    said = "the trial is still running, or its runner was killed"
+    text = "the trial is still running, or its runner was killed"
     code, rest = "still-running", ""
     if manifest.status != "running":
-        code, said = "ended-early", f"the trial was {manifest.status}"
+        code, text = "ended-early", f"the trial was {manifest.status}"
         rest = f": {manifest.reason}" if manifest.reason else ""
     if manifest.status != "complete":
-        told = None if done < needed else ShortSentence.of(said)
-        yield Caution(code, said + rest, short=told)
+        found = None if done < needed else ShortSentence.of(text)
+        yield Caution(code, text + rest, short=found)
     if done < needed:
         most = "" if manifest.stop is None else "at most "
-        said = f"{done} of {most}{needed} planned runs are there"
-        told = ShortSentence.of(f"the trial is not finished: {said}")
-        yield Caution("runs-missing", said, short=told)
+        text = f"{done} of {most}{needed} planned runs are there"
+        found = ShortSentence.of(f"the trial is not finished: {text}")
+        yield Caution("runs-missing", text, short=found)
 
 
 def _drift(trial: Path) -> Iterator[Caution]:
@@ -131,13 +131,13 @@ def _drift(trial: Path) -> Iterator[Caution]:
         if row.get("check") == "drift" and isinstance(what, str):
             changes[what.splitlines()[0].rstrip(":") if what else "what is not said"] = None
     if changes:
-        told = figures.listed([*changes], 3, mark="; ", last="; and")
+        text = figures.listed([*changes], 3, mark="; ", last="; and")
         short = f"{figures.counted(len(changes), 'thing')} changed under the trial"
-        if len(changes) == 1 and len(told) <= 36:
-            short = told
+        if len(changes) == 1 and len(text) <= 36:
+            short = text
         yield Caution(
             "drift",
-            f"something changed under the trial, and runs of before and after are taken together: {told}",
+            f"something changed under the trial, and runs of before and after are taken together: {text}",
             short=ShortSentence.of(plain(f"runs are judged together, though {short}")),
         )
 
@@ -146,15 +146,15 @@ def _sequential(manifest: Manifest) -> Caution:
     """Say what a reader of intervals must know when the values decided how many runs there are."""
     ends = manifest.session_ends
     capped = sum(end.why != "width" for end in ends)
-    told = [] if manifest.stop is None else [f"width {manifest.stop.width:g}"]
+    texts = [] if manifest.stop is None else [f"width {manifest.stop.width:g}"]
     if ends:
-        told.append(f"{figures.span(end.runs for end in ends)} runs a cell and session")
+        texts.append(f"{figures.span(end.runs for end in ends)} runs a cell and session")
     if capped:
-        told.append(f"{capped} of {len(ends)} sessions ended at a cap before they were as narrow")
+        texts.append(f"{capped} of {len(ends)} sessions ended at a cap before they were as narrow")
     return Caution(
         "sequential",
         "sequential: by the stopping rule the number of runs depends on the values "
-        f"({'; '.join(told)}); methods that take it as fixed are only nearly right: in simulation, t "
+        f"({'; '.join(texts)}); methods that take it as fixed are only nearly right: in simulation, t "
         "intervals on logs then covered 94 to 95 % where 95 % is nominal, percentile bootstraps 90 "
         "to 92 %",
     )
@@ -175,7 +175,7 @@ def given_up_cautions(
             never[one.benchmark, one.variant] = None
     if not sessions:
         return
-    told = {
+    words = {
         cell: f"{' / '.join(cell)} in {len(found)} of {manifest.sessions} sessions"
         for cell, found in sessions.items()
     }
@@ -183,8 +183,8 @@ def given_up_cautions(
         ("given up after failures in a row", [cell for cell in sessions if cell not in never]),
         ("left out, because it was never ok when it was tried", never),
     )
-    said = [
-        f"{what}: {figures.listed([told[cell] for cell in cells], 3)}"
+    texts = [
+        f"{what}: {figures.listed([words[cell] for cell in cells], 3)}"
         for what, cells in parts
         if cells
     ]
@@ -199,7 +199,7 @@ def given_up_cautions(
             f"left out of {times}, as no run was ok" if cell in never else "given up after failures"
         )
         short = ShortSentence.of(f"{why}: {{}} / {{}}{more}", *cell)
-    yield Caution("given-up", "; ".join(said), names, short)
+    yield Caution("given-up", "; ".join(texts), names, short)
 
 
 def imported_cautions(trial: Path) -> Iterator[Caution]:
@@ -207,7 +207,7 @@ def imported_cautions(trial: Path) -> Iterator[Caution]:
     path = trial / IMPORT
     try:
         with opened(path) as file:
-            found = tuple(imported_said(json.loads(file.read())))
+            found = tuple(import_cautions(json.loads(file.read())))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         what = f"the loss report of the imported trial cannot be read: {error}"
         fix = "restore the file, or import again"
@@ -215,11 +215,11 @@ def imported_cautions(trial: Path) -> Iterator[Caution]:
     yield from found
 
 
-def imported_said(found: Mapping[str, Any]) -> Iterator[Caution]:
+def import_cautions(found: Mapping[str, Any]) -> Iterator[Caution]:
     """Give what the loss report of an import says."""
-    told = [str(text) for text in found["cannot_recover"]]
-    told = [f"imported from {found['format']} files", *(["; ".join(told)] if told else [])]
-    yield Caution("imported", ": ".join(told))
+    texts = [str(text) for text in found["cannot_recover"]]
+    texts = [f"imported from {found['format']} files", *(["; ".join(texts)] if texts else [])]
+    yield Caution("imported", ": ".join(texts))
     for code, text in zip(found["caution_codes"], found["cautions"], strict=True):
         short = ShortSentence.of(plain(str(text))) if code in _SHOWN else None
         yield Caution(str(code), str(text), short=short)
@@ -231,21 +231,21 @@ def settings_differ(files: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[Cau
     for name, settings in files:
         for key, text in settings.items():
             found.setdefault(key, {}).setdefault(text, []).append(name)
-    told = [
+    texts = [
         f"{key} is {figures.listed([f'{text} in {names[0]}' for text, names in of.items()], 3)}"
         for key, of in found.items()
         if len(of) > 1
     ]
-    text = f"{'; '.join(told)}: a difference of the sides may be that of the setting"
-    return (Caution(DIFFER, text, short=ShortSentence.of(plain(text))),) if told else ()
+    text = f"{'; '.join(texts)}: a difference of the sides may be that of the setting"
+    return (Caution(DIFFER, text, short=ShortSentence.of(plain(text))),) if texts else ()
 
 
 def name_cautions(manifest: Manifest) -> Iterator[Caution]:
     """Say which variants, and which benchmarks, are called alike: but for case, width or form the same."""
     for part, names in (("variants", manifest.variants), ("benchmarks", manifest.benchmarks)):
         if pairs := alike(names):
-            told = [f"{_spelt(one)} and {_spelt(two)}" for one, two in pairs]
-            listed = figures.listed(told, 5, mark="; ", last=" and") + " pairs" * (len(pairs) > 5)
+            texts = [f"{_spelt(one)} and {_spelt(two)}" for one, two in pairs]
+            listed = figures.listed(texts, 5, mark="; ", last=" and") + " pairs" * (len(pairs) > 5)
             text = f"{part} that look alike, and are not the same: {listed}"
             yield Caution("names-alike", text, tuple(name for pair in pairs for name in pair))
 
@@ -258,7 +258,7 @@ def _spelt(name: str) -> str:
     return f"{shown(name)} ({signs})"
 
 
-def always_said(runs: Runs, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
+def constant_cautions(runs: Runs, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:
     """Give what every answer must say.
 
     What an imported trial cannot tell, which hosts of a fleet are not there and what stands for a
@@ -272,7 +272,7 @@ def always_said(runs: Runs, cautions: Iterable[Caution] = ()) -> Iterator[Cautio
         yield Caution(
             "layouts-in-sessions",
             f"each session builds {figures.listed(names, 3)} anew: what differs between sessions, and their "
-            "share of the variance, has layouts in it; a session and its layouts cannot be told apart",
+            "share of the variance, has layouts in it; a session and its layouts cannot be separated",
             names,
         )
     yield from (one for one in cautions if one.code == "iterations-pooled")

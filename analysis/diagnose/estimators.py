@@ -382,7 +382,7 @@ def _cautions(
 ) -> tuple[Caution, ...]:
     few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
     lowest = tuple(row.name for row in rows if row.steadiest == "minimum")
-    said = (
+    text = (
         f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on few "
         "values, those of the minimum on the lowest two or three"
     )
@@ -391,7 +391,7 @@ def _cautions(
         "meets, nor the run with the least noise"
     )
     table = {
-        "few-runs": few and (said, *few),
+        "few-runs": few and (text, *few),
         "steady-minimum": counts["minimum"] > 0 and (steady, *lowest),
         "sessions-mixed": any(np.unique(ids).size > 1 for ids in matrix.sessions or ())
         and "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
@@ -443,8 +443,8 @@ def _(study: EstimatorSpread) -> Page:
         ("benchmarks", "benchmarks", lambda count: str(count or "-")),
         *((name, partial(growth, name)) for name in ESTIMATORS),
     )
-    told = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
-    return page(study, f"Estimators of {study.name}", *told)
+    texts = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
+    return page(study, f"Estimators of {study.name}", *texts)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

@@ -157,9 +157,9 @@ def diagnosed(
     )
 
 
-def _movers(told: Mapping[HostTest, Movers | None]) -> Movers | None:
+def _movers(texts: Mapping[HostTest, Movers | None]) -> Movers | None:
     """Take what the surest test tells; where it cannot name anybody, what the next one does."""
-    found = [told[test] for test in sorted(told, key=lambda test: test.pvalue or 0.0)]
+    found = [texts[test] for test in sorted(texts, key=lambda test: test.pvalue or 0.0)]
     return next((one for one in found if one is None or one.variants), found[0] if found else None)
 
 
@@ -202,8 +202,8 @@ def _coarse(looked: _Looked) -> Iterator[Finding]:
         fine = steps < 0.005 * np.abs(middles)  # a step that is too small to matter
     for cell in np.flatnonzero((ties >= 0.5) & (series.runs >= LEAST) & ~fine).tolist():
         share, step = float(ties[cell]), float(steps[cell])
-        said = f", in steps of {step:.3g}" if math.isfinite(step) else ", all of them the same"
-        text = f"{100 * share:.0f} % of the runs share their value with another one{said}"
+        words = f", in steps of {step:.3g}" if math.isfinite(step) else ", all of them the same"
+        text = f"{100 * share:.0f} % of the runs share their value with another one{words}"
         yield Finding(code="ties", **looked.cells[cell], size=share, text=text)
 
 
@@ -228,10 +228,10 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
             continue
         groups = [values[labels == k] for k in range(labels.max() + 1)]
         at = [float(np.median(one)) for one in groups]
-        told = [
+        texts = [
             f"{n.size} near {figures.quantity(x, unit)}" for n, x in zip(groups, at, strict=True)
         ]
-        text = f"runs have {len(groups)} modes, {figures.listed(told)}"
+        text = f"runs have {len(groups)} modes, {figures.listed(texts)}"
         yield Finding(code="modes", **names, size=at[-1] / at[0], text=text)
 
 
@@ -330,20 +330,20 @@ def _disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
         stolen &= trial.numbers["steal_s"] >= 0.01 * wall
         faulted = mine & (trial.numbers["major_faults"] > 0)
     for names, cell in _cells_of(trial, chosen):
-        runs, affected, told = int((mine & cell).sum()), stolen & cell, []
+        runs, affected, text = int((mine & cell).sum()), stolen & cell, []
         if n := int(affected.sum()):
-            told.append(f"{n} lost time to the hypervisor")
+            text.append(f"{n} lost time to the hypervisor")
         # a program that always reads from the disk is not disturbed by that
         if (n := int((faulted & cell).sum())) and 2 * n <= runs:
-            told.append(f"{n} waited for pages from the disk")
+            text.append(f"{n} waited for pages from the disk")
             affected = (stolen | faulted) & cell
-        if told:
+        if text:
             yield Finding(
                 code="disturbed-runs",
                 **names,
                 sessions=tuple(np.unique(trial.session[affected]).tolist()),
                 size=float(affected.sum()),
-                text=f"of {runs} runs {' and '.join(told)}",
+                text=f"of {runs} runs {' and '.join(text)}",
             )
 
 
@@ -357,17 +357,17 @@ def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
         count = int((disturbed & first).sum())
         if not count:
             continue
-        told = f"{count} of {int((known & first).sum())} runs waited for a CPU"
+        text = f"{count} of {int((known & first).sum())} runs waited for a CPU"
         if again := int((mine & cell & (trial.repeats >= 0)).sum()):
             left = int((disturbed & cell & trial.chosen).sum())
-            told += f", after {figures.counted(again, 'repeat')} still {left}"
+            text += f", after {figures.counted(again, 'repeat')} still {left}"
         timed = known & cell & np.isfinite(waited) & (wall > 0)
         if timed.any():
             share = float(waited[timed].sum() / wall[timed].sum())
-            told += f"; waiting was {100 * share:.2g} % of the time of all runs"
+            text += f"; waiting was {100 * share:.2g} % of the time of all runs"
         sessions = tuple(np.unique(trial.session[disturbed & cell]).tolist())
         yield Finding(
-            code="waited-for-cpu", **names, sessions=sessions, size=float(count), text=told
+            code="waited-for-cpu", **names, sessions=sessions, size=float(count), text=text
         )
 
 
@@ -460,7 +460,7 @@ def diagnose_trial(
     found = diagnosed(
         table, name=trial.manifest.trial, unit=info.unit, better=info.better, confidence=confidence
     )
-    told = (
+    texts = (
         *_noted(record, trial, found.sessions),
         *_disturbed_runs(trial, chosen),
         *_waiting_runs(trial, chosen),
@@ -469,7 +469,7 @@ def diagnose_trial(
         found,
         metric=metric,
         variants=names,
-        findings=(*found.findings, *told),
+        findings=(*found.findings, *texts),
         two_binaries=tuple(_two_binaries(record, names)),
     )
     return replace(found, cautions=tuple(cautions_of(found, waits=trial.holds_waiting(metric))))
@@ -612,9 +612,9 @@ def diagnose_fleet(
                 told=tuple(caution.text for caution in found),
             )
         )
-    told = with_plans(progress)
+    text = with_plans(progress)
     if not any(one.runs for one in hosts):
-        raise nothing_to_judge(opened.path, told)
+        raise nothing_to_judge(opened.path, text)
     findings = [
         SharedFinding(code=code, hosts=tuple(dict(those)), text=those[0][1])
         for code, those in shared.items()
@@ -625,7 +625,7 @@ def diagnose_fleet(
         confidence=confidence,
         hosts=tuple(hosts),
         findings=tuple(sorted(findings, key=lambda one: -len(one.hosts))),
-        cautions=tuple(host_cautions(told)),
+        cautions=tuple(host_cautions(text)),
     )
 
 
@@ -635,18 +635,18 @@ _NAMED, _SHOWN = 4, 20  # hosts that a sentence names, and that the table shows
 @page_of.register
 def _(found: FleetDiagnosis) -> Page:
     looked = [one for one in found.hosts if one.runs]
-    told = f"nothing stands out on {len(looked)} hosts"
+    text = f"nothing stands out on {len(looked)} hosts"
     if found.findings:
         some = sum(bool(one.codes) for one in looked)
-        told = f"something stands out on {some} of {len(looked)} hosts"
+        text = f"something stands out on {some} of {len(looked)} hosts"
     if found.metric != "wall":
-        told = f"{found.metric}: {told}"
-    said = [f"{told}; 'fairtrial diagnose FLEET/HOST' says it of one"]
+        text = f"{found.metric}: {text}"
+    texts = [f"{text}; 'fairtrial diagnose FLEET/HOST' says it of one"]
     for one in found.findings:
         every = len(one.hosts) == len(looked)
         where = "all hosts" if every else figures.listed(one.hosts, _NAMED)
         such = "" if len(one.hosts) == 1 else f", such as {one.hosts[0]}"
-        said.append(f"{where}{such}: {one.text}")
+        texts.append(f"{where}{such}: {one.text}")
     # those with most findings first: they are what a reader looks for
     ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
     table = table_of(
@@ -661,4 +661,4 @@ def _(found: FleetDiagnosis) -> Page:
     )
     rest = len(ordered) - _SHOWN
     more = [f"and {rest} more hosts (--json)"] if rest > 0 else []
-    return page(found, f"Diagnosis of {found.name}", section(*said), section(table, *more))
+    return page(found, f"Diagnosis of {found.name}", section(*texts), section(table, *more))

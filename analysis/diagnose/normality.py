@@ -316,11 +316,11 @@ def normality(
     except AnalysisError as error:
         missing = f"no study of means: {error.what}"
     few = tuple(row.name for row in rows if row.n < FEW_RUNS)
-    said = (
+    text = (
         f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: tests that do not reject "
         "there say little"
     )
-    found = {"no-study-of-means": missing, "few-runs": few and (said, *few)}
+    found = {"no-study-of-means": missing, "few-runs": few and (text, *few)}
     return NormalityStudy(
         name=matrix.name,
         risk=risk,
@@ -619,9 +619,9 @@ def _limit_cautions(
     again = [count for count in counts if count.draws == "with replacement"]
     disjoint = [count for count in counts if count.draws == "disjoint"]
     untested = sum(cell.why is not None for row in rows for cell in row.cells)
-    said = f"left out with fewer than {_RUNS_LEAST} runs: {len(left)} of {len(rows)}"
+    text = f"left out with fewer than {_RUNS_LEAST} runs: {len(left)} of {len(rows)}"
     table = {
-        "few-runs-left-out": left and (said, *left),
+        "few-runs-left-out": left and (text, *left),
         "drawn-with-replacement": again != []
         and f"too few runs for {_SAMPLES_LEAST} disjoint samples of n from n = {again[0].size} on "
         f"({_SAMPLES_LEAST * sizes[-1]} runs allow all sizes): drawn with replacement there. Such samples "
@@ -649,11 +649,11 @@ def _(study: CentralLimitStudy) -> Page:
         return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
 
     answers, sections = [], []
-    told = (
+    texts = (
         ("", "disjoint samples"),
         (" drawn with replacement", "drawn WITH REPLACEMENT, for want of runs"),
     )
-    for draws, (kind, where) in zip(DRAWS, told, strict=True):
+    for draws, (kind, where) in zip(DRAWS, texts, strict=True):
         counts = [count for count in study.counts if count.draws == draws]
         if not counts:
             continue

@@ -193,7 +193,7 @@ def cell_text(
     if size is not None:
         first = f"lies {figures.percent(size)} {'above' if size > 0 else 'below'}"
         spread = f" by {figures.percent(size)} (standard deviation)"
-    said = {
+    texts = {
         "order": _moves(size, "from the first to the last run of a session"),
         "change-point": _moves(size, f"after run {place} of session {session}"),
         "warm-up": f"the first run of a session {first} the others",
@@ -202,7 +202,7 @@ def cell_text(
         "runs-test": f"runs above and below the median do not mix at random{lag}",
         "session-shift": f"sessions differ{spread} more than runs within them explain",
     }
-    return said[code]
+    return texts[code]
 
 
 def host_text(
@@ -218,7 +218,7 @@ def host_text(
     end = f": {how}" if how else ""
     who = "all programs" if movers is None else movers_text(movers)
     rises, lies = ("rise", "above") if up else ("fall", "below")
-    said = {
+    texts = {
         "host-blocks": f"{who} are slow in the same blocks{end}",
         "host-neighbours": f"consecutive runs of different programs are alike{end}",
         "host-sessions": f"{who} are slow in the same sessions{end}",
@@ -226,7 +226,7 @@ def host_text(
         "host-warm-up": f"the first runs of a session lie {lies} the others in {who}",
         "host-change": f"{_moves(size, f'in {who} {when}')} of session {session}",
     }
-    return said[code]
+    return texts[code]
 
 
 def movers_text(movers: Movers) -> str:
@@ -258,8 +258,8 @@ def speeds_text(speeds: HostSpeeds, total: int, movers: Movers | None = None) ->
             f"{who} changed between two speeds, {gap} apart, {_slow(speeds, total)}: "
             f"{figures.percent(speeds.share)} of {runs} have the higher values{others}"
         )
-    said = f"{who} did not keep {its} speed: {values} rise and fall{together}"
-    return f"{said}, by about {gap}{others}"
+    text = f"{who} did not keep {its} speed: {values} rise and fall{together}"
+    return f"{text}, by about {gap}{others}"
 
 
 def _its(movers: Movers | None) -> str:
@@ -289,11 +289,11 @@ _LOST = re.compile(r"(?P<cpu>cpu\d+) lost (?P<share>\d+\.\d+) % of")
 
 def cautions_of(found: Diagnosis, *, waits: bool = True) -> Iterator[Caution]:
     """Give the cautions: recorded things, and tested ones that are beyond doubt."""
-    every = (*_untold(found), *_recorded(found), *_tested(found))
+    every = (*_untested(found), *_recorded(found), *_tested(found))
     yield from (one for one in every if waits or one.code not in _LOST_TIME)
 
 
-def _untold(found: Diagnosis) -> Iterator[Caution]:
+def _untested(found: Diagnosis) -> Iterator[Caution]:
     if not found.in_order:
         yield Caution(
             "order-unknown",
@@ -325,20 +325,20 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
             load = what.partition(",")[0]
             load = f"load {load}" if load[:1].isdigit() else load
             text = (brief + end if end else "{what}").format(what=what, load=load)
-            said = brief
+            words = brief
             if at := _LOAD.match(what):
-                said += f" (load {float(at['load']):.1f} on {at['cpus']})"
+                words += f" (load {float(at['load']):.1f} on {at['cpus']})"
             elif at := _LOST.match(what):
-                said = f"others took {float(at['share']):.1f} % of the time of {at['cpu']}"
+                words = f"others took {float(at['share']):.1f} % of the time of {at['cpu']}"
             when = _when(found, one)
-            yield Caution(code, text + when, short=ShortSentence.of(plain(said + when)))
+            yield Caution(code, text + when, short=ShortSentence.of(plain(words + when)))
     if one := of("disturbed-runs"):
         runs = sum(int(f.size or 0) for f in one)
         lost = "lost time to the hypervisor or the disk"
-        said = f"{figures.counted(runs, 'run')} {lost}{_when(found, one)}: {_of_cells(one)}"
+        words = f"{figures.counted(runs, 'run')} {lost}{_when(found, one)}: {_of_cells(one)}"
         many = ShortSentence.of(f"runs {lost}: {{}}", _benchmarks(one))
         about = _benchmarks(one)
-        yield Caution("disturbed-runs", said, about, many if runs > _MANY * found.runs else None)
+        yield Caution("disturbed-runs", words, about, many if runs > _MANY * found.runs else None)
     if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
         short = ShortSentence.of("not all sessions ran under the same settings of the host")
@@ -350,8 +350,8 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
         if one := of(check):
             more = f"; and {len(one) - 1} more cells" if len(one) > 1 else ""
             differ = "runs of one program do not all write the same: {}"
-            told = ShortSentence.of(differ, _benchmarks(one)) if check == "output" else None
-            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one), told)
+            value = ShortSentence.of(differ, _benchmarks(one)) if check == "output" else None
+            yield Caution(code, f"{one[0].text}{more}", _benchmarks(one), value)
 
 
 def _tested(found: Diagnosis) -> Iterator[Caution]:
@@ -383,24 +383,24 @@ def _tested(found: Diagnosis) -> Iterator[Caution]:
 def _of_host(found: Diagnosis, first: Finding) -> Caution:
     speeds, movers, its = found.speeds, found.movers, _its(found.movers)
     codes = "host-changes", "variant-changes"
-    said = f"did not keep {its} speed"
-    text = f"{'the whole host' if movers is None else movers_text(movers)} {said}: {first.text}"
+    words = f"did not keep {its} speed"
+    text = f"{'the whole host' if movers is None else movers_text(movers)} {words}: {first.text}"
     end = f": {_HOST[first.code][1]}"
     if speeds is not None and speeds.two and speeds.ratio >= 1.005:
         codes = "host-two-speeds", "variant-two-speeds"
         text = speeds_text(speeds, found.sessions, movers)
-        said = f"had two speeds, {figures.percent(speeds.ratio - 1)} apart"
+        words = f"had two speeds, {figures.percent(speeds.ratio - 1)} apart"
         end = f", {_slow(speeds, found.sessions)}"
     if movers is None:
-        return Caution(codes[0], text, short=ShortSentence.of(plain(f"the host {said}{end}")))
+        return Caution(codes[0], text, short=ShortSentence.of(plain(f"the host {words}{end}")))
     if not movers.variants:
-        short = ShortSentence.of(f"some programs {said}")
+        short = ShortSentence.of(f"some programs {words}")
     elif movers.cell is not None:
-        short = ShortSentence.of(f"{{}} / {{}} {said}", *movers.cell)
+        short = ShortSentence.of(f"{{}} / {{}} {words}", *movers.cell)
     elif not movers.others:
-        short = ShortSentence.of(f"{{}} {said}", movers.benchmarks)
+        short = ShortSentence.of(f"{{}} {words}", movers.benchmarks)
     else:
-        short = ShortSentence.of(f"programs of {{}} {said}", movers.variants)
+        short = ShortSentence.of(f"programs of {{}} {words}", movers.variants)
     return Caution(codes[1], text, (*movers.variants, *movers.benchmarks), short)
 
 

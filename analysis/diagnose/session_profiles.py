@@ -306,11 +306,11 @@ def _moves(
             unused.append(f"{old}={new}")
             continue
         if not olds or not news:
-            said, known = f"the baseline is in a function {old!r}", before
+            text, known = f"the baseline is in a function {old!r}", before
             if olds:
-                said, known = f"the candidate is in a function {new!r}", after
+                text, known = f"the candidate is in a function {new!r}", after
             fix = f"known here: {listed(sorted({one.function for one in known}), _KNOWN)}"
-            raise UsageError(f"no sample of {said}", where, fix)
+            raise UsageError(f"no sample of {text}", where, fix)
         if any(name.function == old for name in after):
             what = f"{old!r} is not renamed: the candidate has samples in it too"
             raise UsageError(what, where, f"leave out --rename {old}={new}")
@@ -356,15 +356,15 @@ Stacks: TypeAlias = Mapping[tuple[str, ...], tuple[float, float]]
 _MAIN = "main"
 
 
-def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> Stacks:
+def stacks_of(stored: StoredProfile, why: Why, timed: Trial | None = None) -> Stacks:
     """Give the time of each stack; a stack is one function where no callers were recorded.
 
     `told` is what was found in the profile for one benchmark, `timed` its timed runs where they are read already.
     """
     profile = stored.profile
     timed = read_trial(stored.timed) if timed is None else timed
-    table = table_of(stored, timed, told.benchmark, told.renames)
-    name_of = names_of(stored, told.benchmark)
+    table = table_of(stored, timed, why.benchmark, why.renames)
+    name_of = names_of(stored, why.benchmark)
     new = {old: name.function for name, old in table.was.items()}
     found: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
     sides: tuple[tuple[str, Side, dict[str, str]], ...] = (
@@ -374,7 +374,7 @@ def stacks_of(stored: StoredProfile, told: Why, timed: Trial | None = None) -> S
     for number, (variant, side, renamed) in enumerate(sides):
         step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
         for cell in stored.cells:
-            if (cell.benchmark, cell.variant) == (told.benchmark, variant) and cell.session in step:
+            if (cell.benchmark, cell.variant) == (why.benchmark, variant) and cell.session in step:
                 names = [name_of(one.symbol, one.object) for one in cell.functions]
                 frames = [
                     renamed.get(name, name) + (f" ({file})" if file else "") for name, file in names
@@ -403,11 +403,11 @@ def folded(pairs: Sequence[tuple[StoredProfile, Why]]) -> str:
     Of several answers, what is compared stands before the variant, so that no baseline counts twice.
     """
     lines = []
-    for stored, told in pairs:
+    for stored, text in pairs:
         several = len(pairs) > 1
-        head = (f"{told.benchmark}: {told.variant} against {told.baseline}",) if several else ()
-        for path, times in sorted(stacks_of(stored, told).items()):
-            for variant, ms in zip((told.baseline, told.variant), times, strict=True):
+        head = (f"{text.benchmark}: {text.variant} against {text.baseline}",) if several else ()
+        for path, times in sorted(stacks_of(stored, text).items()):
+            for variant, ms in zip((text.baseline, text.variant), times, strict=True):
                 stack = ";".join(shown(name).replace(";", ":") for name in (*head, variant, *path))
                 lines += [f"{stack} {round(1000 * ms)}\n"] if round(1000 * ms) else []
     return "".join(lines)

@@ -227,55 +227,55 @@ def signed(value: float) -> str:
     return f"{'+' * (value > 0)}{milliseconds(value)}"
 
 
-def resolved(told: Why) -> bool:
+def resolved(why: Why) -> bool:
     """Tell whether the total differs in these sessions."""
-    p = told.total.pvalue
-    return p is not None and p <= 1 - told.confidence
+    p = why.total.pvalue
+    return p is not None and p <= 1 - why.confidence
 
 
-def sentence_of(told: Why, longest: int = _TWO_LINES) -> str:
+def sentence_of(why: Why, longest: int = _TWO_LINES) -> str:
     """Say the answer in one sentence; names are shortened where it would have more letters than `longest`."""
-    total = told.total
+    total = why.total
     ends = ""
     if total.low_ms is not None:
         ends = f" ({signed(total.low_ms)} to {signed(total.high_ms or 0.0)} ms)"
-    if told.withheld == "total-not-resolved":
+    if why.withheld == "total-not-resolved":
         pattern = f"{{}}: no difference of CPU time appeared in these sessions{ends}"
-        return ShortSentence.of(pattern, told.benchmark).fitted(longest=longest)
-    if resolved(told):
+        return ShortSentence.of(pattern, why.benchmark).fitted(longest=longest)
+    if resolved(why):
         side = "more" if total.difference_ms > 0 else "less"
         amount = f"{milliseconds(abs(total.difference_ms))} ms {side} CPU time"
-        pattern, names = f"{{}}: {{}} takes {amount} than {{}}", [told.variant, told.baseline]
+        pattern, names = f"{{}}: {{}} takes {amount} than {{}}", [why.variant, why.baseline]
     else:
         pattern, names = f"{{}}: a difference of CPU time is not resolved{ends}", []
     rest = {
         None: "; no function can be named",
         "few-sessions": "; too few sessions to name functions",
         "few-samples": "; too few samples to name functions",
-    }[told.withheld]
-    if told.named:
-        first, others = told.named[0], len(told.named) - 1
+    }[why.withheld]
+    if why.named:
+        first, others = why.named[0], len(why.named) - 1
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
         names.append(_NAMELESS if first.function == UNKNOWN else first.function)
-    return ShortSentence.of(pattern + rest, told.benchmark, *names).fitted(longest=longest)
+    return ShortSentence.of(pattern + rest, why.benchmark, *names).fitted(longest=longest)
 
 
-def _next_of(told: Why) -> Next | None:
+def _next_of(why: Why) -> Next | None:
     """Give the command that is worth its time now; None where more of the same would hardly help."""
-    beside = Path(told.path).parent
+    beside = Path(why.path).parent
     source = str(beside.with_name(beside.name.removesuffix(BESIDE)))
-    head = ("fairtrial", "why", f"{source}:{told.variant}", "--benchmark", told.benchmark)
-    more = max(2 * told.sessions, FEWEST_SESSIONS)
-    if told.withheld == "few-samples":
-        seen = max(min(told.samples_baseline, told.samples_candidate), 1)
-        more = max(math.ceil(1.2 * told.sessions * FEWEST_SAMPLES / seen), FEWEST_SESSIONS)
-    if told.withheld is not None or not told.named:
+    head = ("fairtrial", "why", f"{source}:{why.variant}", "--benchmark", why.benchmark)
+    more = max(2 * why.sessions, FEWEST_SESSIONS)
+    if why.withheld == "few-samples":
+        seen = max(min(why.samples_baseline, why.samples_candidate), 1)
+        more = max(math.ceil(1.2 * why.sessions * FEWEST_SAMPLES / seen), FEWEST_SESSIONS)
+    if why.withheld is not None or not why.named:
         if more > _MOST:
             return None
-        chains = () if told.chains is None else ("--chains", told.chains)
+        chains = () if why.chains is None else ("--chains", why.chains)
         return Next((*head, *chains, "--sessions", str(more)), "more sessions, narrower intervals")
-    if told.gone and told.new:
-        pair = "=".join(names[0].rpartition(" (")[0] for names in (told.gone, told.new))
+    if why.gone and why.new:
+        pair = "=".join(names[0].rpartition(" (")[0] for names in (why.gone, why.new))
         return Next((*head, "--stored", "--rename", pair), "if these two are one function")
     return Next(("fairtrial", "report", source, "-o", "report.html"), "a page with these rows")
 
@@ -328,32 +328,32 @@ _BLIND = 0.10  # of the time: from it on, a caution says that functions have no 
 _SEVERAL = 0.05  # of the wall time, by which the processors' time is longer where several work
 
 
-def cautions_of(told: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
+def cautions_of(why: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
     """Give the cautions in the order of their weight."""
-    yield from _of_answer(told)
-    yield from _of_samples(told, stored, table)
-    yield from _of_names(told, table)
+    yield from _of_answer(why)
+    yield from _of_samples(why, stored, table)
+    yield from _of_names(why, table)
 
 
-def _of_answer(told: Why) -> Iterator[Caution]:
-    if told.sessions < FEWEST_SESSIONS:
-        said = f"from {FEWEST_SESSIONS} on functions are named"
-        yield Caution("few-sessions", f"{counted(told.sessions, 'session')}: {said}")
-    if (fewest := min(told.samples_baseline, told.samples_candidate)) < FEWEST_SAMPLES:
-        said = f"of a variant: from {FEWEST_SAMPLES} on functions are named"
-        yield Caution("few-samples", f"{counted(fewest, 'sample')} {said}")
-    if told.withheld == "total-not-resolved":
-        said = "the whole difference did not appear in these sessions (--any shows them)"
-        yield Caution("total-not-resolved", f"no function is shown, because {said}")
-    was, slower = told.verdict_was, told.total.difference_ms > 0
+def _of_answer(why: Why) -> Iterator[Caution]:
+    if why.sessions < FEWEST_SESSIONS:
+        words = f"from {FEWEST_SESSIONS} on functions are named"
+        yield Caution("few-sessions", f"{counted(why.sessions, 'session')}: {words}")
+    if (fewest := min(why.samples_baseline, why.samples_candidate)) < FEWEST_SAMPLES:
+        words = f"of a variant: from {FEWEST_SAMPLES} on functions are named"
+        yield Caution("few-samples", f"{counted(fewest, 'sample')} {words}")
+    if why.withheld == "total-not-resolved":
+        words = "the whole difference did not appear in these sessions (--any shows them)"
+        yield Caution("total-not-resolved", f"no function is shown, because {words}")
+    was, slower = why.verdict_was, why.total.difference_ms > 0
     opposed = "faster" if slower else "slower"
     if was is not None and was.metric not in _ON_CPU:
-        said = f"the verdict is about {was.metric}; what is explained here is time on the CPU"
-        yield Caution("judged-otherwise", said)
-    elif was is not None and told.withheld is None and was.outcome == opposed:
+        words = f"the verdict is about {was.metric}; what is explained here is time on the CPU"
+        yield Caution("judged-otherwise", words)
+    elif was is not None and why.withheld is None and was.outcome == opposed:
         here = f"here it takes {'more' if slower else 'less'} time on the CPU"
         yield Caution("verdict-differs", f"the verdict was {was.outcome} ({was.metric}); {here}")
-    for pair in told.opposite[:1]:
+    for pair in why.opposite[:1]:
         known = pair.low_ms is not None and pair.high_ms is not None
         ends = f" [{signed(pair.low_ms or 0)}, {signed(pair.high_ms or 0)}]" if known else ""
         chain = "stand in one chain of calls"
@@ -363,9 +363,9 @@ def _of_answer(told: Why) -> Iterator[Caution]:
         yield Caution("opposite-rows", f"{text} {total}", pair.rows)
 
 
-def _of_samples(told: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
-    if (unseen := told.kernel_not_seen) is not None:
-        why = told.kernel.partition(": ")[2] or told.kernel
+def _of_samples(answer: Why, stored: StoredProfile, table: SessionTable) -> Iterator[Caution]:
+    if (unseen := answer.kernel_not_seen) is not None:
+        why = answer.kernel.partition(": ")[2] or answer.kernel
         yield Caution(
             "kernel-not-seen",
             f"kernel time was not seen ({why}): {unseen.baseline_ms:.3g} and "
@@ -376,23 +376,23 @@ def _of_samples(told: Why, stored: StoredProfile, table: SessionTable) -> Iterat
         yield Caution("sessions-left-out", f"{left}: without samples or timed runs of a variant")
     lost = {one.session: one.lost for one in stored.cells if one.session in table.sessions}
     if total := sum(lost.values()):
-        said = f"the kernel lost {counted(total, 'sample')}: shares are of those that arrived"
-        yield Caution("samples-lost", said)
-    for side, found in told.runtimes.items():
+        text = f"the kernel lost {counted(total, 'sample')}: shares are of those that arrived"
+        yield Caution("samples-lost", text)
+    for side, found in answer.runtimes.items():
         state, _, why = found.partition(": ")
         if state == "not-seen":
-            said = f"functions of {side}'s interpreted program are not seen: {why}"
-            yield Caution("interpreter-not-seen", said, (side,))
-    for times, name in ((table.baseline, told.baseline), (table.candidate, told.variant)):
+            text = f"functions of {side}'s interpreted program are not seen: {why}"
+            yield Caution("interpreter-not-seen", text, (side,))
+    for times, name in ((table.baseline, answer.baseline), (table.candidate, answer.variant)):
         if float(times.on_cpu.mean()) > float(times.wall.mean()) * (1 + _SEVERAL):
-            said = f"{name} works on several CPUs at a time: off-CPU time is no waiting"
-            yield Caution("several-cpus", said, (name,))
+            text = f"{name} works on several CPUs at a time: off-CPU time is no waiting"
+            yield Caution("several-cpus", text, (name,))
             break
 
 
-def _of_names(told: Why, table: SessionTable) -> Iterator[Caution]:
-    most = _BLIND * max(told.total.baseline_ms, told.total.candidate_ms)
-    for row in told.rows:
+def _of_names(why: Why, table: SessionTable) -> Iterator[Caution]:
+    most = _BLIND * max(why.total.baseline_ms, why.total.candidate_ms)
+    for row in why.rows:
         if row.function == UNKNOWN and max(row.baseline_ms, row.candidate_ms) >= most:
             yield Caution(
                 "no-symbols",
@@ -400,17 +400,17 @@ def _of_names(told: Why, table: SessionTable) -> Iterator[Caution]:
                 "build it without -s and do not strip it",
                 (row.object,),
             )
-    if mangled := sum(is_mangled(row.function) for row in told.rows):
-        said = f"as the compiler wrote {'it' if mangled == 1 else 'them'}: install"
+    if mangled := sum(is_mangled(row.function) for row in why.rows):
+        text = f"as the compiler wrote {'it' if mangled == 1 else 'them'}: install"
         end = "c++filt (binutils) and record again"
-        yield Caution("mangled-names", f"{counted(mangled, 'name')} {said} {end}")
+        yield Caution("mangled-names", f"{counted(mangled, 'name')} {text} {end}")
     if table.unused:
-        said = f"neither name of {listed(table.unused)} has a sample in {told.benchmark}"
-        yield Caution("rename-unused", said)
-    if told.gone and told.new:
-        said = f"gone: {listed(told.gone, 2)}; new: {listed(told.new, 2)}"
+        text = f"neither name of {listed(table.unused)} has a sample in {why.benchmark}"
+        yield Caution("rename-unused", text)
+    if why.gone and why.new:
+        text = f"gone: {listed(why.gone, 2)}; new: {listed(why.new, 2)}"
         fix = "If one was renamed into the other, say so: --rename OLD=NEW"
-        yield Caution("only-in-one", f"{said}. {fix}")
+        yield Caution("only-in-one", f"{text}. {fix}")
 
 
 # --- The screen: the answer, the rows with their intervals, what other metrics say, notes, what comes next.
@@ -425,58 +425,58 @@ _MEANS = "rows say where time is, not what was changed; a stall may count for it
 
 
 @page_of.register(Why)
-def _why_page(told: Why) -> Page:
-    return _answer_page(WhyAnswer(answers=(told,)))
+def _why_page(why: Why) -> Page:
+    return _answer_page(WhyAnswer(answers=(why,)))
 
 
 @page_of.register(WhyAnswer)
 def _answer_page(answer: WhyAnswer) -> Page:
-    told = answer.answers
+    text = answer.answers
     # at most three notes, and the next command of the first answer that has one
-    each = ([c.of(one.benchmark) if len(told) > 1 else c for c in one.cautions] for one in told)
+    each = ([c.of(one.benchmark) if len(text) > 1 else c for c in one.cautions] for one in text)
     blocks: list[Note | Next] = [*first_notes(merged(answer.cautions, *each))]
-    blocks += [found for one in told if (found := _next_of(one)) is not None][:1]
+    blocks += [found for one in text if (found := _next_of(one)) is not None][:1]
     following = (Section(tuple(blocks)),) if blocks else ()
-    if len(told) == 1:
-        (one,) = told
+    if len(text) == 1:
+        (one,) = text
         title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
         first = Section((Sentence(sentence_of(one)),))
         return Page(title=title, sections=(first, *_evidence(one)), following=following)
-    sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in told))]
-    for one in told:
+    sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in text))]
+    for one in text:
         title = f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}"
         sections.append(Section(tuple(_evidence(one)), title=title))
     return Page(title="Why", sections=tuple(sections), following=following)
 
 
-def _evidence(told: Why) -> Iterator[Section]:
+def _evidence(why: Why) -> Iterator[Section]:
     """Give how it was measured, the rows, and the other metrics."""
-    samples = told.samples_baseline + told.samples_candidate
-    said = [
-        f"{counted(told.sessions, 'session')} of {told.timed_runs} timed and {told.profiled_runs} "
-        f"profiled runs; {told.event} {told.frequency_hz} Hz, {samples} samples"
+    samples = why.samples_baseline + why.samples_candidate
+    texts = [
+        f"{counted(why.sessions, 'session')} of {why.timed_runs} timed and {why.profiled_runs} "
+        f"profiled runs; {why.event} {why.frequency_hz} Hz, {samples} samples"
     ]
-    if (was := told.verdict_was) is not None:
+    if (was := why.verdict_was) is not None:
         found = Difference.of(was, metric=was.metric)
         ends = f" ({found.interval()})" if found.interval() else ""
         change = was.outcome if was.speedup is None else f"{found.phrase()}{ends}"
-        said.append(f"the verdict was: {change}, by {shown(was.metric)}")
-    yield Section(tuple(map(Sentence, said)))
+        texts.append(f"the verdict was: {change}, by {shown(was.metric)}")
+    yield Section(tuple(map(Sentence, texts)))
     below = []
-    if told.withheld != "total-not-resolved":
-        level = f"intervals are {100 * told.confidence:g} %, each row's own"
-        family = [*told.rows, told.others, told.kernel_not_seen]
+    if why.withheld != "total-not-resolved":
+        level = f"intervals are {100 * why.confidence:g} %, each row's own"
+        family = [*why.rows, why.others, why.kernel_not_seen]
         stars = "no row is named"
-        if told.withheld is None and any(row.named for row in family if row is not None):
-            stars = f"* named: p <= {1 - told.confidence:.2g} by Holm over {told.family} rows"
+        if why.withheld is None and any(row.named for row in family if row is not None):
+            stars = f"* named: p <= {1 - why.confidence:.2g} by Holm over {why.family} rows"
         below = [f"{stars}; {level}", _MEANS]
-    yield Section((_table(told), *map(Sentence, below)))
-    if told.counters:
-        yield _counters(told)
+    yield Section((_table(why), *map(Sentence, below)))
+    if why.counters:
+        yield _counters(why)
 
 
-def _table(told: Why) -> Table:
-    largest = max(told.total.baseline_ms, told.total.candidate_ms)
+def _table(why: Why) -> Table:
+    largest = max(why.total.baseline_ms, why.total.candidate_ms)
     digits = min(max(_DIGITS - math.floor(math.log10(max(largest, 1e-6))), 0), 6)
 
     def change(value: float) -> str:
@@ -495,11 +495,11 @@ def _table(told: Why) -> Table:
             Value("1" if p is not None and p >= 0.995 else holm, p),
         )
 
-    variants = [shorten(shown(name), _VARIANT) for name in (told.baseline, told.variant)]
+    variants = [shorten(shown(name), _VARIANT) for name in (why.baseline, why.variant)]
     if variants[0] == variants[1]:
         variants = ["baseline", "candidate"]
     headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "Holm p")
-    rows_shown = [*_shown(told)]
+    rows_shown = [*_shown(why)]
     numbers = [cells(row) for row in rows_shown]
     widths = [
         max(map(len, map(text_of, column))) for column in zip(headings, *numbers, strict=True)
@@ -519,12 +519,12 @@ def _name(row: Row, room: int) -> str:
     return f"{shorten(shown(row.function), room - len(inside) - len(mark))}{inside}{mark}"
 
 
-def _shown(told: Why) -> Iterator[Row]:
-    if told.withheld != "total-not-resolved":
-        most = max(_ROWS, sum(row.named for row in told.rows))
-        first = sorted(told.rows, key=lambda row: not row.named)[:most]
-        rest = [row for row in told.rows if row not in first]
-        others, further = told.others, told.further
+def _shown(why: Why) -> Iterator[Row]:
+    if why.withheld != "total-not-resolved":
+        most = max(_ROWS, sum(row.named for row in why.rows))
+        first = sorted(why.rows, key=lambda row: not row.named)[:most]
+        rest = [row for row in why.rows if row not in first]
+        others, further = why.others, why.further
         yield from first
         if others is not None and (others.named or not rest):
             yield replace(others, function=f"{further} others")
@@ -540,25 +540,25 @@ def _shown(told: Why) -> Iterator[Row]:
                 candidate_ms=after,
                 difference_ms=after - before,
             )
-        if told.kernel_not_seen is not None:
-            yield told.kernel_not_seen
+        if why.kernel_not_seen is not None:
+            yield why.kernel_not_seen
     for row, name in (
-        (told.total, "all, on the CPU"),
-        (told.off_cpu, "off the CPU"),
-        (told.asleep, "of it, asleep or I/O"),
-        (told.cpu_wait, "of it, ready to run"),
+        (why.total, "all, on the CPU"),
+        (why.off_cpu, "off the CPU"),
+        (why.asleep, "of it, asleep or I/O"),
+        (why.cpu_wait, "of it, ready to run"),
     ):
         if row is not None:
             yield replace(row, function=name)
 
 
-def _counters(told: Why) -> Section:
-    first = sorted(told.counters, key=lambda one: one.word == "undecided")[:_COUNTERS]
-    left = len(told.counters) - len(first)
+def _counters(why: Why) -> Section:
+    first = sorted(why.counters, key=lambda one: one.word == "undecided")[:_COUNTERS]
+    left = len(why.counters) - len(first)
     heading = "other metrics of these runs"
-    if told.story is not None:
-        heading += f": {told.story}"
-    elif all(one.metric != INSTRUCTIONS for one in told.counters):
+    if why.story is not None:
+        heading += f": {why.story}"
+    elif all(one.metric != INSTRUCTIONS for one in why.counters):
         heading += "; instructions are not counted"
     columns = (Column("  metric", "left"), Column("change"), Column("interval"), Column("", "left"))
     table = Table(name="counters", columns=columns, rows=tuple(map(_counter, first)))

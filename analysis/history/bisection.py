@@ -24,7 +24,7 @@ from ..pages.model import (
 from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
 from ..pages.result import Result
 from ..record.commits import BISECTION, NamedCommit
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..words import WIDTH, normal, shown
 from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
@@ -239,7 +239,7 @@ class Bisection(Result):
         sha, timed, many = one.upto[:7], self.difference(one).timed, len(one.commits)
         made = f"made it {outcome_word(one.word, timed=timed)}"
         if not others:
-            how = self.difference(one).told(one.parent)
+            how = self.difference(one).clause(one.parent)
             if many == 1:
                 return f"{sha} {made}: it {how}"
             return f"one of {many} commits up to {sha} {made}: {sha} {how}"
@@ -263,7 +263,7 @@ class Bisection(Result):
             return None
         if self.answer is None:
             return Next(("fairtrial", "bisect", "--resume", self.path), "goes on")
-        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *asked_words())
+        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *judge_words())
         shown_ones = (*self.culprits, *self.refuted[-1:])
         one = next((one for one in shown_ones if one.trial is not None), None)
         if one is not None:
@@ -277,10 +277,10 @@ class Bisection(Result):
         return Next(words, why) if self.first.sessions else None
 
 
-def told_word(word: PairWord, later: str, metric: str, unit: str, better: str) -> str:
+def word_text(word: PairWord, later: str, metric: str, unit: str, better: str) -> str:
     """Say what a look says of the later of two commits: ``v2 takes 5 % more time (4 to 6 %): slower``."""
     found = Difference.of(word, metric=metric, unit=unit, better=better)
-    difference = "" if found.ratio is None else f"{found.told()}: "
+    difference = "" if found.ratio is None else f"{found.clause()}: "
     return f"{later} {difference}{outcome_word(word.word, timed=found.timed)}"
 
 
@@ -305,7 +305,7 @@ def bisection_of(
     cut: Sequence[int] = (),
     unsteady: Sequence[int] = (),
     same_program: Sequence[int] = (),
-    **told: Any,  # noqa: ANN401 - fields of many types
+    **text: Any,  # noqa: ANN401 - fields of many types
 ) -> Bisection:
     """Tell a search among places in commits.
 
@@ -383,7 +383,7 @@ def bisection_of(
         builds=len({k for places in search.measured for k in places})
         if found is None
         else found.builds,
-        **told,
+        **text,
     )
 
     def names(places: Sequence[int]) -> str:
@@ -397,20 +397,20 @@ def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
     return kind(**{name: getattr(one, name) for name in NamedCommit.__slots__}, **more)
 
 
-def _cautions(told: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, Any]:
+def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, Any]:
     """Give the sentence of each caution that holds."""
-    many = sum(len(one.commits) - 1 for one in told.culprits)
-    small = any(abs(one.speedup - 1) < _SMALL for one in told.culprits)
-    differ = [one.metric for one in told.other_metrics if one.word in ("faster", "slower")]
+    many = sum(len(one.commits) - 1 for one in found.culprits)
+    small = any(abs(one.speedup - 1) < _SMALL for one in found.culprits)
+    differ = [one.metric for one in found.other_metrics if one.word in ("faster", "slower")]
     return {
         "skipped-between": many
         and f"{counted(many, 'commit')} that cannot be measured {'lies' if many == 1 else 'lie'} right before a "
         "culprit: each of them may be it",
-        "build-noise": told.culprits
+        "build-noise": found.culprits
         and f"{'a step below 1 % may be one of layout: ' * small}two builds of one source may differ by half a per "
         "cent and more, and no session tells that from a change of the code",
         "fails-more": bool(fail)
-        and f"runs of {fail} fail more often than those of {told.good.short} and {told.bad.short}: only those that "
+        and f"runs of {fail} fail more often than those of {found.good.short} and {found.bad.short}: only those that "
         "succeed are compared",
         "cut-off": bool(cut)
         and f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would "
@@ -420,11 +420,11 @@ def _cautions(told: Bisection, fail: str, cut: str, unsteady: str, same: int) ->
         "speed of the program's own. Let them run longer, or name a number with --warmup-iterations",
         "other-metric": differ
         and f"another metric differs too, and was not searched: {listed(differ)} (--metric {differ[0]})",
-        "may-cancel": told.answer == "no-difference"
-        and not told.one_program
+        "may-cancel": found.answer == "no-difference"
+        and not found.one_program
         and "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
-        f"within the margin of {100 * told.margin:g} %",
-        "heavy-search": any(one.why == "sessions spent" for one in told.open)
+        f"within the margin of {100 * found.margin:g} %",
+        "heavy-search": any(one.why == "sessions spent" for one in found.open)
         and "the sessions were spent before the search was done: the step is small beside the noise",
         "one-program": same
         and f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
@@ -448,16 +448,16 @@ _PHASES = {"step0": "is there a difference", "search": "search", "proof": "proof
 
 
 @page_of.register(Bisection)
-def _bisection_page(told: Bisection) -> Page:
-    rows = [(label, _narrow(text)) for label, text in _evidence(told)]
-    tables = (_table("culprits", _who(told)), _table("evidence", rows))
-    sections = (section(told.sentence), *map(section, filter(None, tables)), section(*_took(told)))
+def _bisection_page(found: Bisection) -> Page:
+    rows = [(label, _narrow(text)) for label, text in _evidence(found)]
+    tables = filter(None, (_table("culprits", _who(found)), _table("evidence", rows)))
+    sections = (section(found.sentence), *map(section, tables), section(*_took(found)))
     # where a difference is known, the line of other metrics is enough
-    differs = told.first.differs
-    cautions = (one for one in told.cautions if one.code != "other-metric" or not differs)
-    below = (*first_notes(cautions), *(() if told.command is None else (told.command,)))
+    differs = found.first.differs
+    cautions = (one for one in found.cautions if one.code != "other-metric" or not differs)
+    below = (*first_notes(cautions), *(() if found.command is None else (found.command,)))
     return Page(
-        title=f"Bisection of {told.good.shown}..{told.bad.shown}",
+        title=f"Bisection of {found.good.shown}..{found.bad.shown}",
         sections=sections,
         following=(section(*below),) if below else (),
     )
@@ -474,8 +474,8 @@ def _narrow(text: str) -> str:
     return plain if cells(plain) == len(plain) else cut(plain, _TEXT)
 
 
-def _who(told: Bisection) -> list[tuple[str, ...]]:
-    commits = [commit for one in told.culprits[:_STEPS] for commit in one.commits[-_COMMITS:]]
+def _who(found: Bisection) -> list[tuple[str, ...]]:
+    commits = [commit for one in found.culprits[:_STEPS] for commit in one.commits[-_COMMITS:]]
     authors = [_fit(one.author, _AUTHOR) for one in commits]
     wider = max((0, *(cells(one) - len(one) for one in authors)))
     room = WIDTH - _BESIDE - max(map(len, authors), default=0) - wider
@@ -491,46 +491,46 @@ def _fit(text: str, width: int) -> str:
     return short if len(short) <= width else f"{short[: width - 1]}…"
 
 
-def _evidence(told: Bisection) -> Iterator[tuple[str, str]]:
-    first = told.first
-    if told.answer not in (None, "not-built") and first.speedup is not None and first.sessions:
-        pair = f"{told.bad.shown} {_pair(told, first, told.good.shown)}"
+def _evidence(found: Bisection) -> Iterator[tuple[str, str]]:
+    first = found.first
+    if found.answer not in (None, "not-built") and first.speedup is not None and first.sessions:
+        pair = f"{found.bad.shown} {_pair(found, first, found.good.shown)}"
         yield "whole", f"{pair}, {counted(first.sessions, 'session')}"
-    for one in told.culprits[:_STEPS]:
-        yield from _proof(told, one)
-    if (more := len(told.culprits) - _STEPS) > 0:
+    for one in found.culprits[:_STEPS]:
+        yield from _proof(found, one)
+    if (more := len(found.culprits) - _STEPS) > 0:
         yield "", f"and {counted(more, 'more commit')}: --json has all"
-    for part in told.open[:_ROWS]:
+    for part in found.open[:_ROWS]:
         many, upto = part.last - part.first + 1, part.upto[:7]
         behind = f"one of {many} commits behind {part.after[:7]} up to {upto}"
         where = upto if many == 1 else behind
         yield "open", f"{where}, with probability {part.probability:.2f} ({part.why})"
-    if (more := len(told.open) - _ROWS) > 0:
+    if (more := len(found.open) - _ROWS) > 0:
         yield "open", f"and {more} more"
-    for refuted in told.refuted[:_ROWS]:
-        pair = _pair(told, refuted, refuted.parent)
+    for refuted in found.refuted[:_ROWS]:
+        pair = _pair(found, refuted, refuted.parent)
         yield "refuted", f"{refuted.upto[:7]} {pair}, {_fresh(refuted)}"
-    if told.other_metrics:
-        others = [f"{cut(shown(one.metric), 24)} {_change(one)}" for one in told.other_metrics]
+    if found.other_metrics:
+        others = [f"{cut(shown(one.metric), 24)} {_change(one)}" for one in found.other_metrics]
         yield "other", listed(others, 3)
-    if told.answer == "not-built":
-        yield from ((end.short, _why(end.why)) for end in told.skipped)
-    elif told.skipped:
-        names = [f"{one.short} {_why(one.why)}" for one in told.skipped]
+    if found.answer == "not-built":
+        yield from ((end.short, _why(end.why)) for end in found.skipped)
+    elif found.skipped:
+        names = [f"{one.short} {_why(one.why)}" for one in found.skipped]
         yield "skipped", listed(names, 2, mark="; ")
-    if told.answer is None and told.phase is not None:
-        yield "now", _PHASES[told.phase]
+    if found.answer is None and found.phase is not None:
+        yield "now", _PHASES[found.phase]
 
 
-def _proof(told: Bisection, one: ProvenStep) -> Iterator[tuple[str, str]]:
-    if len(told.culprits) > 1:
-        yield one.upto[:7], told.difference(one).told(one.parent)
+def _proof(found: Bisection, one: ProvenStep) -> Iterator[tuple[str, str]]:
+    if len(found.culprits) > 1:
+        yield one.upto[:7], found.difference(one).clause(one.parent)
     share = ""
     if one.share is not None and 0 < one.share < _ODD_SHARE:
         share = f"; {significant(100 * one.share, 2)} % of the whole"
     yield "proof", f"{_fresh(one)}{share}"
     sides = (("before it", one.before), ("behind it", one.behind))
-    rests = ((side, told.difference(pair)) for side, pair in sides if pair.speedup is not None)
+    rests = ((side, found.difference(pair)) for side, pair in sides if pair.speedup is not None)
     if left := [f"{side} {rest.cell()} ({rest.cell_interval()})" for side, rest in rests]:
         yield "left", "; ".join(left)
 
@@ -539,11 +539,11 @@ def _fresh(one: ProvenStep) -> str:
     return f"{one.sessions} fresh sessions at a risk of {significant(100 * one.risk, 2)} %"
 
 
-def _pair(told: Bisection, line: PairWord | ProvenStep, than: str) -> str:
+def _pair(bisection: Bisection, line: PairWord | ProvenStep, than: str) -> str:
     """Say how a later commit differs from an earlier one, as its word allows."""
-    found, ends = told.difference(line), told.difference(line).interval()
+    found, ends = bisection.difference(line), bisection.difference(line).interval()
     if line.word in ("faster", "slower"):
-        return found.told(than)
+        return found.clause(than)
     same = (
         f"{found.same()} as {than}" if line.word == "equivalent" else f"against {than}: undecided"
     )
@@ -553,26 +553,26 @@ def _pair(told: Bisection, line: PairWord | ProvenStep, than: str) -> str:
 def _change(one: OtherMetric) -> str:
     """Say how bad has another metric: ``+31 %``, ``the same``, ``undecided``."""
     found = Difference.of(one, metric=one.metric, unit=one.unit, better=one.better)
-    told = {"equivalent": "the same", "faster": found.cell(), "slower": found.cell()}
-    return told.get(one.word, "undecided")
+    texts = {"equivalent": "the same", "faster": found.cell(), "slower": found.cell()}
+    return texts.get(one.word, "undecided")
 
 
 def _why(text: str) -> str:
     return cut(" ".join(shown(text.replace("\n", " ")).split()), 50)
 
 
-def _took(told: Bisection) -> Iterator[str]:
-    skipped = told.skipped and told.answer != "not-built"
+def _took(found: Bisection) -> Iterator[str]:
+    skipped = found.skipped and found.answer != "not-built"
     parts = (
-        counted(told.sessions, "session"),
-        "" if told.answer is None else counted(told.runs, "run"),  # they are counted at the end
-        counted(told.builds, "commit") + " built",
-        f"{len(told.skipped)} skipped" if skipped else "",
-        _time(told.seconds) if told.seconds else "",
+        counted(found.sessions, "session"),
+        "" if found.answer is None else counted(found.runs, "run"),  # they are counted at the end
+        counted(found.builds, "commit") + " built",
+        f"{len(found.skipped)} skipped" if skipped else "",
+        _time(found.seconds) if found.seconds else "",
     )
-    yield f"{', '.join(filter(None, parts))}; {counted(told.commits, 'commit')} in all"
-    if told.path is not None:
-        yield f"stored in {told.path}"
+    yield f"{', '.join(filter(None, parts))}; {counted(found.commits, 'commit')} in all"
+    if found.path is not None:
+        yield f"stored in {found.path}"
 
 
 def _time(seconds: float) -> str:
@@ -622,8 +622,8 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
             "read it with the version that wrote it, or a newer one",
         )
     try:
-        told = shaped(_Cautions, found)
-        pairs = zip(told.caution_codes, told.cautions, strict=True)
+        words = shaped(_Cautions, found)
+        pairs = zip(words.caution_codes, words.cautions, strict=True)
         cautions = [{"code": code, "text": text} for code, text in pairs]
         bisection = shaped(Bisection, {**found, "cautions": cautions})
         refuse_other_words(bisection)

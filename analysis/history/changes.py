@@ -577,14 +577,14 @@ def _cautions(x: Array, seen: LookedAt) -> Iterator[Caution]:
 def _page(result: Changes) -> Page:
     count, many, risk = result.values.size, len(result.intervals), f"{100 * result.risk:g} %"
     if result.p_star is None:
-        told = f"{count} values: no interval is looked for"
+        text = f"{count} values: no interval is looked for"
     elif not many:
-        told = f"no change in {count} values, at a risk of {risk} over all places"
+        text = f"no change in {count} values, at a risk of {risk} over all places"
     else:
-        told = (
+        text = (
             f"{counted(many, 'interval')} with a change in {count} values, {risk} over all places"
         )
-    blocks: list[Block | str] = [told]
+    blocks: list[Block | str] = [text]
     if many:
         table = table_of(
             "changes",

@@ -12,7 +12,7 @@ from ..pages.difference import Difference
 from ..pages.model import Next
 from ..pages.result import Result
 from ..record.environment import Change, diff
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
 from .alarm import Alarm
@@ -335,8 +335,8 @@ class HostRecords:
     def inside(self, series: NightSeries, first: int, last: int) -> tuple[str, ...]:
         """Say what differs between neighbours from value `first` to value `last`, each sentence once."""
         nights = series.nights[first : last + 1]
-        said = (what for old, new in itertools.pairwise(nights) for what in self.between(old, new))
-        return tuple(dict.fromkeys(said))
+        texts = (what for old, new in itertools.pairwise(nights) for what in self.between(old, new))
+        return tuple(dict.fromkeys(texts))
 
     def along(self, series: Sequence[NightSeries]) -> tuple[HostChange, ...]:
         """Give all changes of the host, in the order of time."""
@@ -375,7 +375,7 @@ def bisect_words(
     """Give the command that finds the commit of a change; None where its commits are not known or do not differ."""
     if one.good is None or one.bad is None:
         return None
-    more = (*(() if metric is None else ("--metric", metric)), *asked_words("bisect"))
+    more = (*(() if metric is None else ("--metric", metric)), *judge_words("bisect"))
     ends = (short_commit(one.good), short_commit(one.bad))
     return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
 
@@ -404,7 +404,7 @@ def _commands(history: History, asked: Sequence[str]) -> Iterator[Next]:
     yield from (Next(words, "which commit did it") for words in found[:_BISECTED])
     proven = next((one for one in history.newest if one.outcome == "proven"), None)
     if proven is not None and not proven.intervals:
-        asks = (*(() if metric is None else ("--metric", metric)), *asked_words())
+        asks = (*(() if metric is None else ("--metric", metric)), *judge_words())
         words = ("fairtrial", "verdict", proven.values[-1].path, *asks)
         yield Next(words, "what the newest night says")
     if changes and not found:

@@ -278,7 +278,7 @@ class Judge:
         if self.condition is None or series.ended is not None:
             return {}
         moves = self.since is not None and self.since.moves
-        told = gated(
+        text = gated(
             found,
             self.condition,
             since=None if moves else first_new,
@@ -287,11 +287,11 @@ class Judge:
             series=self.gates,
             cut=[night.cut for night in series.nights],
         )
-        if moves and first_new == len(series.nights) and told.outcome != "proven":
-            told = told._replace(outcome="undecided", reason="no-night")  # who measures?
-        begin, end = told.reference
+        if moves and first_new == len(series.nights) and text.outcome != "proven":
+            text = text._replace(outcome="undecided", reason="no-night")  # who measures?
+        begin, end = text.reference
         reference = _segment(series, found, begin, end) if begin < end else None
-        return told._asdict() | {"reference": reference}
+        return text._asdict() | {"reference": reference}
 
     def place(self, series: NightSeries, found: Changes, k: int) -> dict[str, Any]:
         """Give what is said of every interval: its nights, its step, and what its host did."""
@@ -375,8 +375,8 @@ def levels_of(
     else:
         # what rounds up to the risk is named, as `adjusted` has it
         level = risk * max(int(np.count_nonzero(raised <= risk)), 1) / members
-    told = tuple(None if np.isnan(p) else float(p) for p in raised)
-    return level, told
+    texts = tuple(None if np.isnan(p) else float(p) for p in raised)
+    return level, texts
 
 
 _Key = tuple[str, tuple[str, ...]]  # a baseline's own series: its benchmark and nights
@@ -483,7 +483,7 @@ def judge_nights(
         and changes_at(looked_at(changed.values, corrected=False), level).intervals
     ]
     none_new = new and all(new.first_new(one) == len(one.nights) for one in nights.series)
-    told = cautions_of(
+    text = cautions_of(
         nights,
         judged,
         found,
@@ -519,7 +519,7 @@ def judge_nights(
         left_out=nights.left_out,
         gone=tuple(name for name in gone if name not in allow_missing),
         cut=nights.cut,
-        cautions=merged(told),
+        cautions=merged(text),
     )
     return replace(history, following=next_of(history, asked, held_back=bool(held_back)))
 

@@ -27,7 +27,7 @@ from ..data.columns import verify_files
 from ..data.merging import StatedCampaign
 from ..errors import StoreError
 from ..record.fleet import is_fleet
-from ..record.manifest import asked_words, read_manifest
+from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, checksum_holds, encode_checked, opened, parse, shaped
 from ..record.trial_files import MANIFEST, OUTPUTS, Manifest
@@ -94,9 +94,9 @@ class KeptTrial:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> KeptTrial:
         """Make one of what `to_dict` gave; KeyError, TypeError or ValueError for anything else."""
-        unsaid: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
+        unwritten: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
         campaign, *parts = (_parsed(data[name]) for name in _SHARED)
-        made = shaped(cls, {**data, **dict(zip(_SHARED, (unsaid, *parts), strict=True))})
+        made = shaped(cls, {**data, **dict(zip(_SHARED, (unwritten, *parts), strict=True))})
         of_variants = (_fields_of(one) | {"commit": made.inputs} for one in made.values.values())
         columns = [made.inputs, *(column for one in of_variants for column in one.values())]
         if any(len(column) != len(made.benchmarks) for column in columns):
@@ -227,7 +227,7 @@ def kept_folder(folder: Path) -> Path:
 
 def kept_file(path: Path, metric: str | None) -> Path:
     """Give the file of a trial, and of what is read of it: which metric, and which iterations where that was asked."""
-    asked, folder = " ".join((f"{metric}", *asked_words())).encode(), folder_of(path)
+    asked, folder = " ".join((f"{metric}", *judge_words())).encode(), folder_of(path)
     name = quote(os.path.relpath(path, folder), safe="")
     return kept_folder(folder) / f"{name} {hashlib.sha256(asked).hexdigest()[:8]}.json"
 

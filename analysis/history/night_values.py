@@ -273,7 +273,7 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
     if manifest.origin == "imported":
         campaign = imported_campaign("", metric, info.unit, info.better)
         stored, only = _import_record(path), manifest.variants[0]
-        like = {name_of(one) for one in _said_of_cells(stored, "source") if one is not None}
+        like = {name_of(one) for one in _texts_of_cells(stored, "source") if one is not None}
         # the only variant is named by its tool where it is called like its file, which has another name every night
         if len(manifest.variants) == 1 and like == {only} and isinstance(stored.get("format"), str):
             named = {only: stored["format"]}
@@ -320,9 +320,9 @@ def _import_record(path: Path) -> dict[str, Any]:
     return stored if isinstance(stored, dict) else {}
 
 
-def _said_of_cells(record: Mapping[str, Any], key: str) -> list[str | None]:
-    said = [one.get(key) for one in record.get("cells") or () if isinstance(one, dict)]
-    return [one if isinstance(one, str) else None for one in said]
+def _texts_of_cells(record: Mapping[str, Any], key: str) -> list[str | None]:
+    texts = [one.get(key) for one in record.get("cells") or () if isinstance(one, dict)]
+    return [one if isinstance(one, str) else None for one in texts]
 
 
 def first_start(path: Path, manifest: Manifest) -> str | None:
@@ -453,9 +453,9 @@ def _host_record(
     raw = next(readable_rows(path / ENVIRONMENT), {})
     section, key = BOOT_ARGUMENTS.split(".")
     about = raw.get(section)
-    if isinstance(about, dict) and isinstance(said := about.get(key), str) and section in found:
+    if isinstance(about, dict) and isinstance(text := about.get(key), str) and section in found:
         # they name a laboratory's infrastructure: whether they changed is told, not what they are
-        digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         found[section] = {**found[section], key: f"(not shown: {digest[:8]})"}
     targets = sections.get("targets", {})
     cells = (f"{bench}/{manifest.baseline}" for bench in manifest.benchmarks)
@@ -593,8 +593,8 @@ def _place(path: Path, kind: Literal["trial", "fleet"]) -> NightPlace:
 def _trial_place(found: NightPlace, manifest: Manifest) -> NightPlace:
     campaign, started_at = manifest.campaign_name, first_start(found.path, manifest)
     if imported := manifest.origin == "imported":  # as its files say it, or else its name
-        said = _said_of_cells(_import_record(found.path), "session")
-        campaign, started_at = "", first_date(said) or date_in(found.name)
+        text = _texts_of_cells(_import_record(found.path), "session")
+        campaign, started_at = "", first_date(text) or date_in(found.name)
     parts = {(part.trial, part.started) for part in manifest.merged_from}
     return replace(
         found,

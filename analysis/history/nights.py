@@ -86,8 +86,8 @@ def places_of_commits(repository: Path, names: Iterable[str]) -> Mapping[str, in
     known: dict[str, list[str]] = {}
     wanted = list(dict.fromkeys(names))
     asked = "".join(f"{name}^{{commit}}\n" for name in wanted)
-    told = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked)
-    lines = [""] * len(wanted) if told is None else told.splitlines()
+    found = _git(repository, "cat-file", "--batch-check=%(objectname)", asked=asked)
+    lines = [""] * len(wanted) if found is None else found.splitlines()
     if len(lines) != len(wanted):
         raise _cut_off(repository)
     for name, line in zip(wanted, lines, strict=True):
@@ -95,8 +95,8 @@ def places_of_commits(repository: Path, names: Iterable[str]) -> Mapping[str, in
             known.setdefault(line, []).append(name)
     if not known:
         return {}
-    told = _git(repository, "rev-list", "--topo-order", "--reverse", *known) or ""
-    order = {sha: k for k, sha in enumerate(told.split()) if sha in known}
+    found = _git(repository, "rev-list", "--topo-order", "--reverse", *known) or ""
+    order = {sha: k for k, sha in enumerate(found.split()) if sha in known}
     if not known.keys() <= order.keys():
         raise _cut_off(repository)
     return {name: order[sha] for sha, all_ in known.items() for name in all_}
@@ -131,7 +131,7 @@ def _cut_off(place: Path) -> StoreError:
 # --- Nights from files of other tools: a file is a night, ordered by date or by commit.
 #
 # There is no baseline in them: each variant has a series of its own, in which host and program cannot be
-# told apart. Values are made of what `fairtrial import` would store: the mean over sessions of the mean
+# separated. Values are made of what `fairtrial import` would store: the mean over sessions of the mean
 # log of processes.
 
 
@@ -201,7 +201,7 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
         for commit, own in parts.items()
     }
     every = [one.cell for night in nights.values() for one in night]
-    metric = chosen.metric or _asked(every, chosen)
+    metric = chosen.metric or _default_metric(every, chosen)
     if metric not in (known := dict.fromkeys(one.metric for one in every)):
         fix = f"known here: {', '.join(known)}"
         raise UsageError(f"the files have no metric {metric!r}", str(place.path), fix)
@@ -213,8 +213,8 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     if not commits:
         fix = "measure again: did every benchmark fail?"
         raise AnalysisError(f"no run has a value of {metric!r}", str(place.path), fix)
-    said = (x.cell.better for own in commits.values() for x in own)
-    better = next((one for one in said if one is not None), None)
+    texts = (x.cell.better for own in commits.values() for x in own)
+    better = next((one for one in texts if one is not None), None)
     if better is None:
         raise AnalysisError(
             f"the file does not say which direction of {metric!r} is better",
@@ -233,10 +233,10 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
         )
 
 
-def _asked(cells: Sequence[ForeignCell], chosen: ReadingChoices) -> str:
+def _default_metric(cells: Sequence[ForeignCell], chosen: ReadingChoices) -> str:
     """Give the metric that nobody named: the time, else the first whose direction is known, or is the one that was said."""
-    said = (x for x in cells if x.better and x.better == (chosen.better or x.better))
-    known = dict.fromkeys(cell.metric for cell in said)
+    texts = (x for x in cells if x.better and x.better == (chosen.better or x.better))
+    known = dict.fromkeys(cell.metric for cell in texts)
     return "time" if "time" in known else next(iter(known), cells[0].metric)
 
 
@@ -472,10 +472,10 @@ def read_nights(
         raws, left_out = _read(kept, metric)
     if not raws:
         raise _without_values(places, found, left_out, fix)
-    said = {raw.first.better for raw in raws} - {better}
-    if better is not None and said:
+    texts = {raw.first.better for raw in raws} - {better}
+    if better is not None and texts:
         raise UsageError(
-            f"in these nights {said.pop()} values are better",
+            f"in these nights {texts.pop()} values are better",
             str(places[0]),
             f"leave out --better {better}",
         )
@@ -511,10 +511,10 @@ def _without_values(
             where,
             "name trials, folders of trials, or files that 'fairtrial import FILE --dry-run' reads",
         )
-    told = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
+    text = "; ".join(f"{name}: {why}" for name, why in left_out[:3])
     if len(left_out) > 1 and len({why for _, why in left_out}) == 1:
-        told = f"in each of {counted(len(left_out), 'night')}, {left_out[0][1]}"
-    return InsufficientDataError(f"no night has a value: {told}", where, fix, n=0, needed=2)
+        text = f"in each of {counted(len(left_out), 'night')}, {left_out[0][1]}"
+    return InsufficientDataError(f"no night has a value: {text}", where, fix, n=0, needed=2)
 
 
 def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], least: int) -> None:
@@ -600,13 +600,13 @@ def _cautions(
     raws: Sequence[RawNight], left_out: Sequence[tuple[str, str]], cut: int
 ) -> Iterator[Caution]:
     if cut:
-        said = f"the newest {NIGHTS_MOST} nights were read: {counted(cut, 'older one')} left out"
-        yield Caution("older-nights-left-out", said, short=ShortSentence(said))
+        words = f"the newest {NIGHTS_MOST} nights were read: {counted(cut, 'older one')} left out"
+        yield Caution("older-nights-left-out", words, short=ShortSentence(words))
     if left_out:
         names, many = tuple(name for name, _ in left_out), counted(len(left_out), "night")
-        told = listed([f"{name}: {why}" for name, why in left_out], 3, mark="; ", last="; and")
+        phrase = listed([f"{name}: {why}" for name, why in left_out], 3, mark="; ", last="; and")
         short = ShortSentence.of(f"{many} left out: {{}}", names)
-        yield Caution("nights-left-out", f"{many} left out: {told}", names, short)
+        yield Caution("nights-left-out", f"{many} left out: {phrase}", names, short)
     if names := tuple(one.name for one in raws if not all(x.complete for x in one.parts.values())):
         text = f"{figures_of(names)} not complete: the complete sessions count"
         short = ShortSentence(f"{counted(len(names), 'night')} not complete")
@@ -623,11 +623,11 @@ def _of_cells(raws: Sequence[RawNight]) -> Iterator[Caution]:
             for cell in dict.fromkeys(x for one in raw.parts.values() for x in getattr(one, field)):
                 nights.setdefault(cell, []).append(raw.name)
         if nights:
-            told = "; ".join(f"{x} in {figures_of(names)}" for x, names in [*nights.items()][:3])
+            words = "; ".join(f"{x} in {figures_of(names)}" for x, names in [*nights.items()][:3])
             more = f"; and {counted(len(nights) - 3, 'more cell')}" if len(nights) > 3 else ""
             about = tuple(dict.fromkeys(cell.rpartition(" / ")[0] for cell in nights))
-            said = ShortSentence.of(short, tuple(nights))
-            yield Caution(code, text.format(f"{told}{more}"), about, said)
+            found = ShortSentence.of(short, tuple(nights))
+            yield Caution(code, text.format(f"{words}{more}"), about, found)
 
 
 def _alternating(raws: Sequence[RawNight]) -> Iterator[Caution]:
@@ -641,11 +641,11 @@ def _alternating(raws: Sequence[RawNight]) -> Iterator[Caution]:
             turns[raw.campaign].append(own)
     for name, hosts in turns.items():
         if len({host_id for host_id, _ in hosts}) < len(hosts):
-            told = tuple(dict.fromkeys(host for _, host in hosts))
+            texts = tuple(dict.fromkeys(host for _, host in hosts))
             yield Caution(
                 "hosts-alternate",
-                f"the trials of {name} are of {listed(told, 3)} in turn: what hosts differ in stands "
+                f"the trials of {name} are of {listed(texts, 3)} in turn: what hosts differ in stands "
                 "between the nights. Name the trials of one host",
-                told,
+                texts,
                 ShortSentence("trials of several hosts stand in one series in turn"),
             )

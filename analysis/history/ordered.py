@@ -33,7 +33,7 @@ from ..pages.model import (
 )
 from ..pages.result import Result
 from ..record.environment import commits_of_all, neighbours_of_one_program, whole_targets
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, named
@@ -173,9 +173,9 @@ class OrderedVariants(Result):
         if line.steps:
             step, more = line.largest, len(line.steps)
             found = self.difference(step)
-            told = f"from {_named(step.variant)} on it {found.phrase()} {found.link} before"
+            text = f"from {_named(step.variant)} on it {found.phrase()} {found.link} before"
             many = "" if more == 1 else f"{more} steps{where}, the largest: "
-            return f"{many}{told}{where if more == 1 else ''} ({found.interval()})"
+            return f"{many}{text}{where if more == 1 else ''} ({found.interval()})"
         found, head = self.difference(line.best), f"among {len(self.variants)} variants{where}"
         if line.outcome == "equivalent":
             within = f"within {100 * self.margin:g} %"
@@ -188,7 +188,7 @@ class OrderedVariants(Result):
     def following(self) -> Next:
         """What to do next: the commits to search, the two variants to compare, or more sessions."""
         line, campaign = self.answering, self.campaign_path
-        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *asked_words())
+        metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *judge_words())
         if line.steps:
             step = line.largest
             if step.after_commit and step.upto_commit:
@@ -323,9 +323,9 @@ def session_tables(
             cut=not cut.isdisjoint(those),
         )
         tables.append(table)
-    told = f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided"
+    text = f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided"
     cautions = merged(*(side.cautions for side in sides.values()))
-    return tables, (*cautions, *([Caution("cut-off", told)] if cut else ()))
+    return tables, (*cautions, *([Caution("cut-off", text)] if cut else ()))
 
 
 def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int]) -> Array:
@@ -412,12 +412,12 @@ def ordered_variants(
             str(trial.path),
             "there is nothing to compare: build each of them at a path of its own",
         )
-    tables, said = session_tables(
+    tables, text = session_tables(
         trial, [name for name in names if name not in same], chosen, wanted
     )
     places = [starts_of(groups, one.variants) for one in tables]
-    told = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
-    known = [*itertools.compress(zip(tables, places, strict=True), told)]
+    texts = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
+    known = [*itertools.compress(zip(tables, places, strict=True), texts)]
     if not known:
         raise InsufficientDataError(
             "no benchmark has two sessions in which two variants succeeded",
@@ -434,7 +434,7 @@ def ordered_variants(
     judging = _Judging(float(level), math.log1p(margin), correction, commits_of_all(rows))
     lines = judging.lines([one for one in known if one[0].name != SUITE or len(tables) == 1])
     suite = judging.lines([one for one in known if one[0].name == SUITE and len(tables) > 1])
-    missing = [one for one, is_told in zip(tables, told, strict=True) if not is_told]
+    missing = [one for one, is_told in zip(tables, texts, strict=True) if not is_told]
     return OrderedVariants(
         trial=str(trial.path),
         campaign=manifest.campaign_name,
@@ -453,8 +453,8 @@ def ordered_variants(
         suite=suite[0] if suite else None,
         cautions=merged(
             trial.cautions,
-            (not_judged(trial.unasked),) if metric is None and trial.unasked else (),
-            said,
+            (not_judged(trial.unnamed),) if metric is None and trial.unnamed else (),
+            text,
             _cautions(trial, tables, missing, (*lines, *suite)),
         ),
     )
@@ -580,10 +580,10 @@ def _cautions(
     protocol = settings_of(trial.path).get("protocol")
     order = protocol.get("order") if isinstance(protocol, dict) else None
     if order != "shuffled":
-        told = "unknown" if order is None else repr(order)
+        words = "unknown" if order is None else repr(order)
         yield Caution(
             "order-not-shuffled",
-            f"the order of runs is {told}, not shuffled: what drifts inside a session looks like a step",
+            f"the order of runs is {words}, not shuffled: what drifts inside a session looks like a step",
         )
     for one in tables:
         if one.left_out:
@@ -633,10 +633,10 @@ def _page(result: OrderedVariants) -> Page:
     more = []
     if (hidden := len(rows) - _MOST) > 0:
         more = [f"and {figures.counted(hidden, 'row')} more (--json has all)"]
-    told = result.sentence
+    found = result.sentence
     return Page(
         title="Ordered variants",
-        sections=(section(told[:1].upper() + told[1:]), section(table, *more)),
+        sections=(section(found[:1].upper() + found[1:]), section(table, *more)),
         following=(section(*first_notes(_notes(result)), result.following),),
     )
 
@@ -649,12 +649,12 @@ def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str
     timed = figures.timed(result.unit)
     found: tuple[OrderedPlace | OrderedStep, ...] = line.steps or (line.best,)
     for one in found:
-        told = result.difference(one)
+        text = result.difference(one)
         word = "undecided"
         if isinstance(one, OrderedStep):
             word = figures.outcome_word(one.word, timed=timed)
-        cell = Value(told.cell(), None if told.ratio is None else told.ratio - 1)
-        yield name, _named(one.variant, _NAME), cell, told.cell_interval(), word
+        cell = Value(text.cell(), None if text.ratio is None else text.ratio - 1)
+        yield name, _named(one.variant, _NAME), cell, text.cell_interval(), word
         name = ""
 
 

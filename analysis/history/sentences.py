@@ -133,14 +133,14 @@ def cautions_of(
     if plain:
         yield Caution(
             "no-baseline",
-            "host and program cannot be told apart: the values are not paired with a baseline of the same "
+            "host and program cannot be separated: the values are not paired with a baseline of the same "
             "night, so a host that drifts is a change",
             tuple({one.benchmark: None for one in plain}) if len(plain) < len(judged) else (),
         )
-    told = "it has" if len(held_back) == 1 else "they have"
+    words = "it has" if len(held_back) == 1 else "they have"
     text = (
         "neighbouring nights resemble each other, and p-values are corrected for it; where nights are independent "
-        f"{told} an interval (--independent)"
+        f"{words} an interval (--independent)"
     )
     yield from of("held-back", held_back, text)
     alike = [
@@ -188,8 +188,8 @@ def _ended(pairs: Sequence[tuple[SeriesHistory, SeriesHistory]]) -> str:
     when = f"{often} on {begun[:_DATE]}" if begun else ""
     where = f" ({short_hashes(shown(ended.changed))})" if ended.changed else ""
     before = sum(len(one.intervals) for one, _ in pairs)
-    told = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
-    return f"a new series began{when}{where}{told}"
+    text = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
+    return f"a new series began{when}{where}{text}"
 
 
 # --- The answer in one sentence.
@@ -262,16 +262,16 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     if first.against is None:
         return f"{names}: nothing is decided"
     also = f", and {len(some) - 1} more" if len(some) > 1 else ""
-    step, told = first.against, first.difference(first.against)
-    whole = f"{told.told()} {told.link} before{also}"
+    step, text = first.against, first.difference(first.against)
+    whole = f"{text.clause()} {text.link} before{also}"
     wanted = f"the wanted gain of {limit}"
     if outcome == "undecided":
         what = f"{wanted if gain else limit} is neither proven nor ruled out"
         low, high = (asked.limit if end is None else end for end in (step.low, step.high))
         if low > asked.limit if gain else high < asked.limit:
             return f"{names} {whole}, {against}, but its newest nights do not all lie beyond {limit}: {what}"
-        between = told.between() or "an unknown amount"
-        return f"{names} {told.verb} {between} than before{also}, {against}: {what}"
+        between = text.between() or "an unknown amount"
+        return f"{names} {text.verb} {between} than before{also}, {against}: {what}"
     if gain:
         what = f"{wanted} is {'' if outcome == 'passed' else 'not '}there"
     else:
@@ -286,20 +286,20 @@ def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> st
     first, against = some[0], _against(some)
     within = f"within {limit} {against}, but"
     label, alike = label_of(first.values), f"(r {first.autocorrelation or 0:.2f})"
-    told = {
+    found = {
         "no-night": f"no night since {history.since}, the newest is {label(len(first.values) - 1)}",
         "cut-off": f"runs that were stopped at their limit could overturn the answer {against}",
         "few-new": f"fewer than 2 nights are new {against}, which decide nothing",
         "nights-depend": f"{within} neighbouring nights resemble each other too much to rely on it {alike}",
     }.get(first.reason or "")
     if first.reason == "drift" and first.drift is not None:
-        drift = first.difference(first.drift).told()
-        told = f"{within} {drift} than the first 8 nights; --since NIGHT accepts what came before"
-    if told is None:
+        drift = first.difference(first.drift).clause()
+        found = f"{within} {drift} than the first 8 nights; --since NIGHT accepts what came before"
+    if found is None:
         held = first.alarm.reference if first.alarm is not None else 0
         newest = " before the newest 8" if history.since in (None, YESTERDAY) else ""
-        told = f"{counted(held, 'night')} of reference{newest}{_span(first)}, and 8 are needed"
-    return f"{_names(history, some)}: {told}"
+        found = f"{counted(held, 'night')} of reference{newest}{_span(first)}, and 8 are needed"
+    return f"{_names(history, some)}: {found}"
 
 
 def _against(some: Sequence[SeriesHistory]) -> str:
@@ -334,8 +334,8 @@ def alarm_alone(history: History) -> str | None:
         and one.alarm.word == "proven"
         and all(each.last_value <= len(one.values) - NEWEST for each in one.intervals)
     ]
-    told = "an alarm before any interval; further nights tell where it began"
-    return f"{_names(history, some)}: {told}" if some else None
+    text = "an alarm before any interval; further nights tell where it began"
+    return f"{_names(history, some)}: {text}" if some else None
 
 
 # --- The page: the answer, a line for each benchmark, and each change with what caused it.
@@ -408,7 +408,7 @@ def heading_of(history: History) -> Iterator[str]:
     ]
     yield " · ".join(part for part in parts if part)
     if not any(one.paired for one in history.series):
-        yield "host and program cannot be told apart: no value is paired with a baseline"
+        yield "host and program cannot be separated: no value is paired with a baseline"
     if any(one.enough for one in history.newest):
         rule = _RULES[history.correction if len(history.series) > 1 else "one"]
         some = any(one.intervals for one in history.newest)
@@ -460,8 +460,8 @@ def _level(one: SeriesHistory, at: SeriesValue | Segment) -> Value:
     if at.speedup is None:
         return value_of(at.metric_value, lambda metric: quantity(metric, one.unit))
     ratio = at.speedup if one.better == "higher" else 1 / at.speedup
-    told = Difference(ratio, None, None, one.metric, one.unit, one.better)
-    return Value(told.cell(), 100 * (ratio - 1))
+    found = Difference(ratio, None, None, one.metric, one.unit, one.better)
+    return Value(found.cell(), 100 * (ratio - 1))
 
 
 def _counts(one: SeriesHistory) -> str:

@@ -247,12 +247,12 @@ class SeriesMaker:
         if (at := (id(a), id(b))) not in self._campaigns:
             one, other = a.campaign, b.campaign
             found = [] if one == other else [*campaign_differences(one, other)]
-            told = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
-            self._campaigns[at] = (a, b, told if found else None)  # both stay, and so their ids
-        if (said := self._campaigns[at][2]) is not None:
-            return "campaign", said
-        if (said := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
-            return "inputs", said
+            words = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
+            self._campaigns[at] = (a, b, words if found else None)  # both stay, and so their ids
+        if (text := self._campaigns[at][2]) is not None:
+            return "campaign", text
+        if (text := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
+            return "inputs", text
         return self._baseline(growing, raw, benchmark) if key.paired else None
 
     def _baseline(
@@ -270,8 +270,8 @@ class SeriesMaker:
         if changed and not known:
             was, now = before[changed[0]], programs[changed[0]]
             where = f" on {listed(changed, _SHOWN)}" if raw.fleet else ""
-            told = f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}"
-            return "baseline", told
+            text = f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}"
+            return "baseline", text
         if changed:
             self._rebuilt[raw.name] = None
         return None
@@ -387,5 +387,5 @@ def _inputs_differ(a: KeptTrial, b: KeptTrial, benchmark: str) -> str | None:
     changed = [name for name in one if name in other and one[name] != other[name]]
     if changed == [""]:
         return f"{benchmark} is measured in another way: {other['']}, which was {one['']}"
-    told = f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"
-    return told if changed else None
+    text = f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"
+    return text if changed else None

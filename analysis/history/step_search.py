@@ -611,8 +611,8 @@ class Search:
 
 @page_of.register(StepSearch)
 def _page(result: StepSearch) -> Page:
-    told = section(*_sentences(result))
-    return Page(title="Search for steps", sections=(told,), cautions=result.cautions)
+    found = section(*_sentences(result))
+    return Page(title="Search for steps", sections=(found,), cautions=result.cautions)
 
 
 def _sentences(result: StepSearch) -> Iterable[str]:
@@ -623,11 +623,11 @@ def _sentences(result: StepSearch) -> Iterable[str]:
         found = Difference.of(first).between()
         yield "no difference found" + (f": if there is one, it lies {found}" if found else "")
     else:
-        yield f"{bad} {Difference.of(first).told()} than place 0"
+        yield f"{bad} {Difference.of(first).clause()} than place 0"
     for one in result.culprits:
-        after, told = one.after + 1, Difference.of(one).told()
+        after, text = one.after + 1, Difference.of(one).clause()
         where = f"place {one.upto}" if after == one.upto else f"one of places {after} to {one.upto}"
-        yield f"proven: {where} {told} than place {one.after}, in {one.sessions} sessions"
+        yield f"proven: {where} {text} than place {one.after}, in {one.sessions} sessions"
     for left in result.open:
         yield (
             f"open: places {left.after + 1} to {left.upto} hold a step with probability "

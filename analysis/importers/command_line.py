@@ -226,7 +226,7 @@ def _of_table(opened: Opened) -> ForeignFile:
             if values
         ),
         losses={
-            "failed-unknown": "failed runs are not told apart in the table",
+            "failed-unknown": "failed runs are not separated in the table",
             "means-of-counters": "counters other than the elapsed time are means of all runs, and left out",
         },
     )
@@ -263,7 +263,7 @@ _DEFINING = ("Threads", "Measurement", "VM options")
 class _Measured:
     """A benchmark of JMH: what stands above it, and the values of its forks."""
 
-    said: dict[str, str]
+    lines: dict[str, str]
     forks: list[list[float]] = field(default_factory=list)
     planned: int = 1
     warmups: int = 0
@@ -272,13 +272,13 @@ class _Measured:
 
     @property
     def parameters(self) -> dict[str, str]:
-        settings = re.split(r", (?=[\w.]+ = )", self.said.get("Parameters", "").strip("()"))
+        settings = re.split(r", (?=[\w.]+ = )", self.lines.get("Parameters", "").strip("()"))
         return dict(text.split(" = ", 1) for text in settings if " = " in text)
 
     @property
     def name(self) -> str:
         settings = (f"{key}={text}" for key, text in self.parameters.items())
-        return " ".join([self.said["Benchmark"], *settings])
+        return " ".join([self.lines["Benchmark"], *settings])
 
 
 def knows_jmh_log(opened: Opened) -> bool:
@@ -289,23 +289,23 @@ def knows_jmh_log(opened: Opened) -> bool:
 def read_jmh_log(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, mode and set of parameters."""
     found: list[_Measured] = []
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     counted = True
     for number, line in enumerate(opened.text().split("\n"), 1):
-        if told := _SAID.match(line):
-            said[told[1]] = told[2].strip()
-            if told[1] == "Benchmark":
-                said.pop("Parameters", None)
-                found.append(_Measured(said))
-            counted = told[1] != "Warmup Fork" and (counted or told[1] == "Fork")
-            if told[1] == "Fork" and found:
-                found[-1].said = dict(said)
+        if words := _SAID.match(line):
+            texts[words[1]] = words[2].strip()
+            if words[1] == "Benchmark":
+                texts.pop("Parameters", None)
+                found.append(_Measured(texts))
+            counted = words[1] != "Warmup Fork" and (counted or words[1] == "Fork")
+            if words[1] == "Fork" and found:
+                found[-1].lines = dict(texts)
                 found[-1].forks.append([])
-                found[-1].planned = int(of[1]) if (of := _FORK.match(told[2])) else 0
-        elif (told := _ITERATION.match(line)) and found and found[-1].forks and counted:
-            found[-1].warmups += told[1] is not None
-            if told[1] is None and told[3] != "<failure>":
-                _add(opened, found[-1], told[3], number)
+                found[-1].planned = int(of[1]) if (of := _FORK.match(words[2])) else 0
+        elif (words := _ITERATION.match(line)) and found and found[-1].forks and counted:
+            found[-1].warmups += words[1] is not None
+            if words[1] is None and words[3] != "<failure>":
+                _add(opened, found[-1], words[3], number)
     cells = [_cell(one) for one in found if one.forks and not one.left]
     left = [f"{one.name!r}: {one.left}" for one in found if one.left]
     if not any(cell.values for cell in cells):
@@ -342,7 +342,7 @@ def _add(opened: Opened, to: _Measured, text: str, number: int) -> None:
 
 
 def _cell(one: _Measured) -> ForeignCell:
-    mode = one.said.get("Benchmark mode", "").partition(",")[0]
+    mode = one.lines.get("Benchmark mode", "").partition(",")[0]
     metric, better = _MODES.get(mode, (mode or "value", None))
     forks = {f"{mode} {k}": tuple(values) for k, values in enumerate(one.forks, 1) if values}
     return ForeignCell(
@@ -356,9 +356,9 @@ def _cell(one: _Measured) -> ForeignCell:
         warmups=one.warmups,
         failed=max(1, one.planned, len(one.forks)) - len(forks),
         keys=one.parameters
-        | {ours: one.said[key] for key, ours in _KEYS.items() if key in one.said}
-        | {"benchmark": one.said["Benchmark"]},
-        definition=", ".join(f"{key}={one.said[key]}" for key in _DEFINING if key in one.said),
+        | {ours: one.lines[key] for key, ours in _KEYS.items() if key in one.lines}
+        | {"benchmark": one.lines["Benchmark"]},
+        definition=", ".join(f"{key}={one.lines[key]}" for key in _DEFINING if key in one.lines),
     )
 
 
@@ -378,12 +378,12 @@ def read_renaissance_log(opened: Opened) -> ForeignFile:
     runs: dict[tuple[str, str, str], list[list[float]]] = {}
     last: dict[tuple[str, str, str], int] = {}
     for number, line in enumerate(opened.text().split("\n"), 1):
-        if told := _COMPLETED.match(line):
-            key, k = (told[1], told[2], told[3] or "default"), int(told[4])
+        if found := _COMPLETED.match(line):
+            key, k = (found[1], found[2], found[3] or "default"), int(found[4])
             if k <= last.get(key, k):
                 runs.setdefault(key, []).append([])
             last[key] = k
-            value = number_or_text(told[5].replace(",", "."))
+            value = number_or_text(found[5].replace(",", "."))
             runs[key][-1].append(opened.value(value, f"{number}", factor=1e-3))
     if not runs:
         raise opened.fail("no iteration stands in the log", "is it of Renaissance?")

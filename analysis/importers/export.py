@@ -80,30 +80,30 @@ def _held(names: Iterable[str], change: Callable[[str], str], where: str) -> dic
     """Give each name as the file holds it; two that would be one are refused."""
     found = {name: change(name) for name in names}
     firsts: dict[str, str] = {}
-    for name, told in found.items():
-        if (first := firsts.setdefault(told, name)) != name:
-            what = f"the file would hold {first!r} and {name!r} under one name, {told!r}"
+    for name, text in found.items():
+        if (first := firsts.setdefault(text, name)) != name:
+            what = f"the file would hold {first!r} and {name!r} under one name, {text!r}"
             raise UsageError(what, where, f"rename one of them, or {_TABLE}")
     return found
 
 
 def _changed(why: str, *held: Mapping[str, str]) -> tuple[Caution, ...]:
-    told = [
+    texts = [
         f"{ours!r} becomes {theirs!r}"
         for names in held
         for ours, theirs in names.items()
         if ours != theirs
     ]
-    text = f"names, {why}: {figures.listed(told, 3)}"
-    return cautions_of({"names-changed": told != [] and text})
+    text = f"names, {why}: {figures.listed(texts, 3)}"
+    return cautions_of({"names-changed": texts != [] and text})
 
 
-def _first(exported: ExportedData, said: str, units: tuple[str, ...]) -> Metric:
+def _first(exported: ExportedData, text: str, units: tuple[str, ...]) -> Metric:
     """Give the metric for a file of one, which it must be able to hold."""
     first = exported.metrics[0]
     if first.unit not in units or first.better != "lower":
         what = (
-            f"{said} holds times{' and sizes' if 'B' in units else ' in seconds'}; {first.name!r} has the unit "
+            f"{text} holds times{' and sizes' if 'B' in units else ' in seconds'}; {first.name!r} has the unit "
             f"{first.unit or 'none'!r}, {first.better} is better"
         )
         raise UsageError(what, exported.name, f"name another --metric, or {_TABLE}")
@@ -257,7 +257,7 @@ def write_pyperf(exported: ExportedData) -> Written:
     shared = {
         "unit": "second" if metric.unit == "s" else "byte",
         "variant": _clean(exported.variants[0]),
-        **{key: told for key, told in about.items() if told},
+        **{key: words for key, words in about.items() if words},
     }
     text = f"{figures.counted(zeros, 'value')} of 0, which pyperf refuses: left out"
     return Written(
@@ -309,14 +309,14 @@ def write_go_bench(exported: ExportedData) -> Written:
                 runs.append([of for of in made if of])
         for together in zip_longest(*runs, fillvalue=()):
             lines += [*chain.from_iterable(together), "PASS"]
-    unsaid = [m.name for m in exported.metrics if m.unit != "s" and m.name not in _OWN]
-    text = f"unit and direction of {figures.listed(unsaid)}: go knows the name only"
+    unwritten = [m.name for m in exported.metrics if m.unit != "s" and m.name not in _OWN]
+    text = f"unit and direction of {figures.listed(unwritten)}: go knows the name only"
     return Written(
         data="".join(f"{line}\n" for line in lines).encode(),
         lost=(
             *lost(exported, *units),
             *_changed("which begin with Benchmark and have no spaces", names, variants, spelt),
-            *cautions_of({"units-lost": unsaid != [] and text}),
+            *cautions_of({"units-lost": unwritten != [] and text}),
         ),
     )
 
@@ -325,9 +325,9 @@ def _pairs(run: ExportedProcess, exported: ExportedData, units: Mapping[str, str
     """Give the values of each iteration with their units."""
     columns = []
     for metric in exported.metrics:
-        told = _nanoseconds if metric.unit == "s" else float
+        found = _nanoseconds if metric.unit == "s" else float
         values = run.values.get(metric.name, ())
-        columns.append([f"{told(value)!r} {units[metric.name]}" for value in values])
+        columns.append([f"{found(value)!r} {units[metric.name]}" for value in values])
     for cells in zip_longest(*columns):
         yield "\t".join(filter(None, cells))
 
@@ -363,7 +363,7 @@ class Target(NamedTuple):
     """A target: its name for ``--to``, how a sentence calls it, what makes the file, and the endings that mean it."""
 
     name: str
-    said: str
+    label: str
     writer: Callable[[ExportedData], Written]
     endings: tuple[str, ...] = ()
     binary: bool = False
@@ -394,5 +394,5 @@ def target_for(output: str, name: str | None = None) -> Target:
     if name is not None:
         raise UsageError(f"there is no target {name!r}", fix=f"known: {known}")
     what = f"the ending {ending!r} names no format" if ending else "the name has no ending"
-    told = "the standard output has no ending that names a format" if output == STDOUT else what
-    raise UsageError(told, output, f"add --to ({known})")
+    text = "the standard output has no ending that names a format" if output == STDOUT else what
+    raise UsageError(text, output, f"add --to ({known})")

@@ -271,8 +271,8 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[E
         where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
     cut = 0 if matrix.cut is None else cut_of(matrix, bench).runs
     for k, session in enumerate(where):
-        told = "timeout" if k < cut else "failed"
-        yield ExportedProcess(number=values.size + k + 1, values={}, outcome=told, session=session)
+        text = "timeout" if k < cut else "failed"
+        yield ExportedProcess(number=values.size + k + 1, values={}, outcome=text, session=session)
 
 
 def read_exported(

@@ -86,8 +86,8 @@ class _Kind(NamedTuple):
     better: Better | None
 
 
-_Said = tuple[str | None, str | None, tuple[str, ...]]  # a benchmark's type, unit and parameters
-_UNSAID: _Said = (None, None, ())
+_Meaning = tuple[str | None, str | None, tuple[str, ...]]  # a benchmark's type, unit and parameters
+_UNSAID: _Meaning = (None, None, ())
 
 
 def knows_asv(opened: Opened) -> bool:
@@ -159,11 +159,11 @@ def _cells(
     opened.require(
         isinstance(results, dict), "it has no results", "is it a result file of asv?", at=""
     )
-    said: Mapping[str, _Said] = {}
+    texts: Mapping[str, _Meaning] = {}
     # beside the file or one folder above it
     for folder in () if opened.path is None else (opened.path.parent.parent, opened.path.parent):
         if _plain(path := folder / _BENCHMARKS):
-            said = _said_in(path, path.stat().st_mtime_ns) or said
+            texts = _meanings_in(path, path.stat().st_mtime_ns) or texts
     commit = text_of(data.get("commit_hash")) or "unknown"
     keys = texts_of(data.get("params")) | {"commit": commit}
     named = opened.stem.partition("-")[2]  # where version 1 has the environment alone
@@ -179,7 +179,7 @@ def _cells(
         row = _row(opened, given, data.get("result_columns"), at)
         version = (text_of(row.get("version") or within(versions, name)) or "")[:_DIGITS]
         way = f"version {version}" if version else ""
-        kind, columns = _crossed(opened, name, row, said.get(name, _UNSAID), at)
+        kind, columns = _crossed(opened, name, row, texts.get(name, _UNSAID), at)
         metric, unit, better, factor = kind.metric, kind.unit, kind.better, kind.factor
         time = metric == "time"
         for k, (value, own, number) in enumerate(zip(*columns, strict=True)):
@@ -231,7 +231,7 @@ def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, A
 
 
 def _crossed(
-    opened: Opened, name: str, row: Mapping[str, Any], said: _Said, at: str
+    opened: Opened, name: str, row: Mapping[str, Any], about: _Meaning, at: str
 ) -> tuple[_Kind, list[list[Any]]]:
     """Give the combinations of a benchmark; then results, samples and loops, an entry a combination."""
     axes = row.get("params") or []
@@ -246,13 +246,13 @@ def _crossed(
     fit = all(c is None or (isinstance(c, list) and len(c) == count) for c in columns)
     what = f"its parameters have {count} combinations, its results do not fit"
     opened.require(fit and count <= _MOST, what, at=at)
-    return _kind(name, said, json.dumps(axes)), [c or [None] * count for c in columns]
+    return _kind(name, about, json.dumps(axes)), [c or [None] * count for c in columns]
 
 
 @lru_cache(maxsize=8192)
-def _kind(name: str, said: _Said, axes: str) -> _Kind:
+def _kind(name: str, about: _Meaning, axes: str) -> _Kind:
     """Name the combinations of a benchmark, once for all files; metric, unit and direction by its kind, else by its name."""
-    kind, given, names = said
+    kind, given, names = about
     crossed = json.loads(axes)
     names += tuple(f"param{k}" for k in range(len(names) + 1, len(crossed) + 1))
     texts = [[_ADDRESS.sub("", text_of(one) or "?") for one in axis] for axis in crossed]
@@ -262,9 +262,9 @@ def _kind(name: str, said: _Said, axes: str) -> _Kind:
     typed = [meaning for _, of, meaning in _KINDS if of == kind]
     named = [meaning for begin, _, meaning in _KINDS if short.startswith(begin)]
     metric, unit, better = [*typed, *named, ("value", "", None)][0]
-    told = (", ".join(f"{n}={v}" for n, v in own.items()) for own in keys)
+    parts = (", ".join(f"{n}={v}" for n, v in own.items()) for own in keys)
     return _Kind(
-        names=tuple(f"{name}({texts})" if crossed else name for texts in told),
+        names=tuple(f"{name}({texts})" if crossed else name for texts in parts),
         keys=tuple({"name": name, **own} for own in keys),
         metric=metric,
         unit=unit if base is None else "" if base == "unit" else base,
@@ -274,7 +274,7 @@ def _kind(name: str, said: _Said, axes: str) -> _Kind:
 
 
 @lru_cache(maxsize=4)
-def _said_in(path: Path, _changed: int) -> Mapping[str, _Said]:
+def _meanings_in(path: Path, _changed: int) -> Mapping[str, _Meaning]:
     try:
         data = open_foreign(str(path)).json()
     except FairtrialError:

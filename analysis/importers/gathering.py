@@ -99,18 +99,18 @@ def one_meaning(
     Nobody compares them by accident then. Cells that do not tell the direction have the one that the
     others of their metric tell, if it is one.
     """
-    said: dict[tuple[str, str], dict[Better, str]] = {}
+    texts: dict[tuple[str, str], dict[Better, str]] = {}
     for one in placed:
         if one.cell.better is not None:
-            directions = said.setdefault((one.cell.metric, one.cell.unit), {})
+            directions = texts.setdefault((one.cell.metric, one.cell.unit), {})
             directions.setdefault(one.cell.better, one.source)
     taken = {one.cell.metric for one in placed}
     names: dict[str, dict[tuple[str, Better | None], str]] = {}  # by metric, then by meaning
-    told: list[Caution] = []
+    parts: list[Caution] = []
     kept = []
     for one in placed:
         metric, unit = one.cell.metric, one.cell.unit
-        directions = said.get((metric, unit), {})
+        directions = texts.get((metric, unit), {})
         direction = one.cell.better
         if direction is None:  # what the others of its metric say, if it is one direction
             ((direction, where),) = directions.items() if len(directions) == 1 else ((better, ""),)
@@ -125,12 +125,12 @@ def one_meaning(
             known[meaning] = _free(metric, meaning, known, taken)
             if known[meaning] != metric:
                 text = f"{metric} stands there {how}: {known[meaning]!r} is a metric of its own"
-                told.append(Caution(code, text, (known[meaning],)))
+                parts.append(Caution(code, text, (known[meaning],)))
         if (known[meaning], direction) != (metric, one.cell.better):
             cell = replace(one.cell, metric=known[meaning], better=direction)
             one = replace(one, cell=cell)  # noqa: PLW2901
         kept.append(one)
-    return kept, told
+    return kept, parts
 
 
 def _free(
@@ -157,16 +157,16 @@ def require_agreement(cells: Iterable[NamedCell], better: Better | None) -> None
     """Refuse a direction that no metric takes, and that each of them contradicts."""
     if better is None:
         return
-    said = {one.cell.metric: (one.cell.better, one.source) for one in reversed([*cells])}
-    directions = {direction for direction, _ in said.values()}
+    texts = {one.cell.metric: (one.cell.better, one.source) for one in reversed([*cells])}
+    directions = {direction for direction, _ in texts.values()}
     if directions and None not in directions and better not in directions:
-        metrics = figures.listed(tuple(reversed(said)), 3)
-        direction, where = next(reversed(said.values()))
+        metrics = figures.listed(tuple(reversed(texts)), 3)
+        direction, where = next(reversed(texts.values()))
         raise _contradicted(metrics, direction, better, where)
 
 
-def _contradicted(metric: str, said: Better | None, better: Better, where: str) -> UsageError:
-    what = f"the file says that {said} values of {metric} are better, the call says {better}"
+def _contradicted(metric: str, found: Better | None, better: Better, where: str) -> UsageError:
+    what = f"the file says that {found} values of {metric} are better, the call says {better}"
     return UsageError(what, where, f"leave out --better {better}")
 
 
@@ -319,7 +319,7 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
             beginning.setdefault((key, values[0]), []).append(k)
     first: dict[object, int] = {}
     dropped = set()
-    told = []
+    texts = []
     for k, cells in enumerate(files):
         here = None if cells[0].place == STDIN else cells[0].place
         other = first.setdefault(here or k, k)
@@ -336,13 +336,13 @@ def sources_twice(files: Sequence[Sequence[NamedCell]]) -> tuple[frozenset[int],
             sure = kept or (alike and fine and names[0] == names[1])
             text = "{} holds nothing but values of {}"
         about = (cells[0].source, files[other][0].source)
-        said = text.format(*map(repr, about))
+        words = text.format(*map(repr, about))
         if sure:
             dropped.add(k)
-            told.append(Caution("one-source-twice", f"{said}: a copy, which is left out", about))
+            texts.append(Caution("one-source-twice", f"{words}: a copy, which is left out", about))
         else:
-            told.append(Caution("sources-alike", f"{said}: {_UNSURE}", about))
-    return frozenset(dropped), told
+            texts.append(Caution("sources-alike", f"{words}: {_UNSURE}", about))
+    return frozenset(dropped), texts
 
 
 def _by_key(cells: Sequence[NamedCell]) -> dict[object, list[float]]:
@@ -384,7 +384,7 @@ def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[C
         if one.cell.definition:
             ways.setdefault(one.benchmark, {})[one.cell.definition] = None
     several = {name: known for name, known in ways.items() if len(known) > 1}
-    kept, told = [], []
+    kept, words = [], []
     for one in placed:
         apart = one.benchmark in several and one.cell.definition
         name = f"{one.benchmark} [{one.cell.definition}]"
@@ -392,8 +392,8 @@ def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[C
     for name, known in several.items():
         which = f"{figures.listed(list(known), _SHOWN)}; --benchmark KEY takes them as one"
         text = f"{name!r} was measured in {len(known)} ways, which are not compared: {which}"
-        told.append(Caution(CHANGED, text))
-    return kept, told
+        words.append(Caution(CHANGED, text))
+    return kept, words
 
 
 def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[Caution]]:
@@ -403,7 +403,7 @@ def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[
     where another one has all its values, then a benchmark of a variant, then what one file holds of it on one
     occasion. Counts that are the same in every run, and nothing else, tell no copy.
     """
-    told: list[Caution] = []
+    texts: list[Caution] = []
     units: list[Callable[[NamedCell], object]] = [
         lambda one: one.variant,
         lambda one: (one.benchmark, one.variant),
@@ -414,14 +414,14 @@ def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[
         for pair in [(cells[0].variant, other.variant) for cells, other in double if k == 0]:
             ours, theirs = (shorten(name, _NAME) for name in pair)
             text = f"{ours!r} holds exactly the values of {theirs!r}: they are one variant, and it is left out"
-            told.append(Caution("one-variant-twice", text, pair))
+            texts.append(Caution("one-variant-twice", text, pair))
         for pair, names in _by_pair(double if k else ()).items():
             which = f"{figures.listed(names, _SHOWN)}: not measured again, so left out there"
             text = f"{pair[0]!r} has exactly the values of {pair[1]!r} for {which}"
-            told.append(Caution("one-result-twice", text, (*pair, *names[:_SHOWN])))
+            texts.append(Caution("one-result-twice", text, (*pair, *names[:_SHOWN])))
         left_out = {id(one) for cells, _ in double for one in cells}
         placed = [one for one in placed if id(one) not in left_out]
-    return list(placed), told
+    return list(placed), texts
 
 
 def _repeated(
@@ -528,24 +528,24 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     files = [file for k, file in enumerate(files) if k not in again]
     placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
     # what the files cannot tell, then what was met in them
-    said = [(one, file) for file in files for one in file.losses]
-    said += [(one, file) for file in files for one in file.notes]
-    told = [Caution(one.code, one.text, (readable(file.source),)) for one, file in said]
+    texts = [(one, file) for file in files for one in file.losses]
+    texts += [(one, file) for file in files for one in file.notes]
+    parts = [Caution(one.code, one.text, (readable(file.source),)) for one, file in texts]
     hosts = tuple(dict.fromkeys(host for file in files if (host := file.facts.get("host"))))
     if len(hosts) > 1:
         text = f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)})"
         text += ": a difference between them may be that of the hosts"
-        told.append(Caution(HOSTS, text, hosts))
-    told += (*_alike(placed), *copied)
-    told += settings_differ((name_of(file.source), file.settings) for file in files)
+        parts.append(Caution(HOSTS, text, hosts))
+    parts += (*_alike(placed), *copied)
+    parts += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)
-    told += cautions
+    parts += cautions
     steps = [one_result_once, kept_apart]
     if chosen.benchmark is None:
         steps.insert(0, one_definition)
     for step in steps:
         placed, cautions = step(placed)
-        told += cautions
+        parts += cautions
     if chosen.metric is not None:
         placed = _only(placed, chosen.metric)
     require_agreement(placed, chosen.better)
@@ -553,7 +553,7 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
         cells=tuple(placed),
         files=tuple(files),
         rule=_rule(files, chosen),
-        cautions=tuple(dict.fromkeys(told)),
+        cautions=tuple(dict.fromkeys(parts)),
     )
 
 

@@ -46,12 +46,12 @@ _WORDS = 64  # of them pairs of value and unit
 class GoResults:
     """The results under one configuration in one process.
 
-    `told` says that a head or an end marks the process; `names` gives the values by name and unit.
+    `marked` says that a head or an end marks the process; `names` gives the values by name and unit.
     """
 
     about: dict[str, str]
     process: int
-    told: bool
+    marked: bool
     names: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     low: int = 0
@@ -102,7 +102,7 @@ def lines_of_events(opened: Opened, text: str) -> list[str]:
 def log_of(opened: Opened, lines: Iterable[str]) -> Log:
     """Go over all lines; most of them are results that need no regular expression."""
     log = Log()
-    part = GoResults({}, 1, told=False)
+    part = GoResults({}, 1, marked=False)
     log.parts.append(part)
     waiting = ""  # a name whose numbers stand in a later line: the program printed between them
     for number, raw in enumerate(lines, 1):
@@ -197,25 +197,25 @@ def _other(log: Log, part: GoResults, line: str) -> GoResults:
     if (unit := _UNIT.match(line)) is not None:
         log.better[tidy(unit[1])] = "lower" if unit[2] == "lower" else "higher"
         return part
-    about, process, told = part.about, part.process, part.told
+    about, process, text = part.about, part.process, part.marked
     if (edge := _EDGE.match(line)) is not None:
         log.ended |= edge[1] is None
         mine = list(takewhile(lambda one: one.process == process, reversed(log.parts)))
         used = any(one.names for one in mine)
         if edge[1] is None and used:  # an end: what stands before it is one process
             for one in mine:
-                one.told = True
+                one.marked = True
         # a file that others put together may have the machine's lines, and no package
-        process, told = process + used, (told and not used) or edge[1] == "pkg: "
+        process, text = process + used, (text and not used) or edge[1] == "pkg: "
     if (key := _ABOUT.match(line)) is not None:
         value = (key[2] or "").strip()
         if about.get(key[1], "") != value:
             about = about | {key[1]: value}
-    if about is part.about and process == part.process and told == part.told:
+    if about is part.about and process == part.process and text == part.marked:
         return part
     if not part.names:
         log.parts.pop()  # the last one it is
-    log.parts.append(GoResults(about, process, told=told))
+    log.parts.append(GoResults(about, process, marked=text))
     return log.parts[-1]
 
 
@@ -276,7 +276,7 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     sure = [key for key in _VARIANTS[:2] if values[key] != {None}]
     variant = next((k for k in (*sure, *_VARIANTS) if k in sure or len(values[k]) > 1), None)
     cells = tuple(_cells(log, variant))
-    told = figures.span(n for part in log.parts if part.names for n in (part.low, part.high))
+    found = figures.span(n for part in log.parts if part.names for n in (part.low, part.high))
     failed = list(dict.fromkeys(name for name, _ in log.failed))
     cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
     known = all(cell.known for cell in cells)
@@ -284,7 +284,7 @@ def read_go_bench(opened: Opened) -> ForeignFile:
         cells=cells,
         variant_rule="the file's name" if variant is None else f"the {variant}",
         losses={
-            "means-of-operations": f"means of {told} operations each: single operations cannot be seen",
+            "means-of-operations": f"means of {found} operations each: single operations cannot be seen",
             "processes-unknown": not known
             and "the file does not say which values are from one process; -count repeats within one",
             "one-process": known
@@ -338,7 +338,7 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
             values = part.names[name][unit]
             processes.setdefault(part.process, []).extend(value / scale for value in values)
         plain = name.removesuffix(procs)
-        known = all(part.told for part in mine)
+        known = all(part.marked for part in mine)
         own = None if variant is None else abouts[0].get(variant)
         keys = {"name": plain, "fullname": name} | ({"procs": procs[1:]} if procs else {})
         package = abouts[0].get("pkg") if "pkg" in varying else None

@@ -50,7 +50,7 @@ class ColumnRoles:
     `benchmark`, `variant`: The columns whose texts name it. `factors`: Columns that tell rows apart and are part of
     the benchmark's name; those of `of_variant` of the variant's. `values`: Each value column: its place, its metric's
     name, and the unit in its heading ("" for none). `unit`, `metric`, `better`: The columns that say it of each row.
-    `ok`: All of them must say that a run is good. `said`: Roles that a person gave a text instead of a column.
+    `ok`: All of them must say that a run is good. `literal`: Roles that a person gave a text instead of a column.
     `stated`: Columns of which a person said what they are. `rest`: Columns that are keys only, those of
     `time`, `commit` and `host` among them, or are ignored. `runs`: Value columns that hold the runs of a row, those of each
     metric together.
@@ -73,7 +73,7 @@ class ColumnRoles:
     time: int | None = None
     commit: int | None = None
     host: int | None = None
-    said: Mapping[str, str] = field(default_factory=dict)
+    literal: Mapping[str, str] = field(default_factory=dict)
     stated: frozenset[int] = frozenset()
     rest: tuple[int, ...] = ()
     runs: tuple[tuple[int, ...], ...] = ()
@@ -90,9 +90,9 @@ class ColumnRoles:
         """The columns that say what became of a run."""
         return (*self.ok, *(() if self.warmup is None else (self.warmup,)))
 
-    def unit_of(self, said: str, heading: str) -> tuple[float, str, Better | None]:
+    def unit_of(self, text: str, heading: str) -> tuple[float, str, Better | None]:
         """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
-        factor, unit = in_base_unit(self.said.get("unit") or heading or said)
+        factor, unit = in_base_unit(self.literal.get("unit") or heading or text)
         return factor, unit, "lower" if unit == "s" else None
 
     def is_of_rows(self, heading: str) -> bool:
@@ -106,7 +106,7 @@ class ColumnRoles:
 def mapped(
     headings: Sequence[str],
     stated: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
-    said: Mapping[str, str] = MappingProxyType({}),
+    texts: Mapping[str, str] = MappingProxyType({}),
     numeric: Collection[int] = (),
 ) -> ColumnRoles | None:
     """Map the columns of a long table, those that nobody stated; None where no column holds values.
@@ -122,7 +122,7 @@ def mapped(
     place: dict[str, Any] = {role: every[role] for role in ("benchmark", "variant", "ok")}
     taken.update(*place.values())
     for role in _ONE:
-        place[role] = None if role in said else next(iter(every[role]), None)
+        place[role] = None if role in texts else next(iter(every[role]), None)
         if place[role] is not None and role not in ("time", "commit", "host"):  # these are keys too
             taken.add(place[role])
     runs = _runs_in(headings, stated.get("runs"), taken, numeric)
@@ -158,7 +158,7 @@ def mapped(
         **place,
         values=tuple(values),
         factors=stated.get("factor", ()),
-        said=said,
+        literal=texts,
         stated=frozenset(k for places in stated.values() for k in places),
         rest=tuple(k for k in range(len(headings)) if k not in used),
         runs=tuple(runs.values()),
@@ -192,9 +192,9 @@ def _runs_in(
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
     """Tell whether the cells of a column are units: ``ns``, ``KiB``; ``s`` beside others, or by its heading."""
-    said = {text.strip() for text in texts} - {""}
-    known = said <= {*TIMES, *SIZES}
-    return known and bool(said & _UNIT_WORDS or (said and "unit" in plain_heading(heading)))
+    parts = {text.strip() for text in texts} - {""}
+    known = parts <= {*TIMES, *SIZES}
+    return known and bool(parts & _UNIT_WORDS or (parts and "unit" in plain_heading(heading)))
 
 
 def plain_heading(heading: str) -> str:
@@ -286,8 +286,8 @@ def is_long(
     `columns`: The first cells of each column. `bare`: Whether the file can be read as bare numbers: then no table of
     other headings is one.
     """
-    stated, said = stated_roles(opened, headings)
-    if stated or said:
+    stated, text = stated_roles(opened, headings)
+    if stated or text:
         return True
     numeric, texts = _parts_of(columns)
     found = mapped(headings, numeric=numeric)
@@ -323,9 +323,9 @@ def long_mapping(
     opened: Opened, headings: Sequence[str], columns: Sequence[Sequence[str]], *, at: str = ""
 ) -> ColumnRoles:
     """Find which column is what, by what was stated, the headings and the first cells of each column."""
-    stated, said = stated_roles(opened, headings)
+    stated, text = stated_roles(opened, headings)
     numeric, texts = _parts_of(columns)
-    found = mapped(headings, stated, said, numeric)
+    found = mapped(headings, stated, text, numeric)
     if found is not None and (found.benchmark or found.variant or stated or not texts):
         return found
     if found is None and (summed := summaries(headings)):
@@ -399,7 +399,7 @@ def stated_roles(
     `Opened.keys` are names of keys that are no columns in every file: those without a heading are nothing here.
     """
     stated: dict[str, tuple[int, ...]] = {}
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for role, text in (opened.columns or _of_tool(headings)).items():
         name = _ROLES.get(role)
         if name is None or role in ("process", "ok"):
@@ -410,7 +410,7 @@ def stated_roles(
         found = {one: _place(headings, one) for one in parts}
         places = tuple(place for one in parts if (place := found[one]) is not None)
         if name in _LITERAL and (text[:1] == text[-1:] == "'" or found == {text: None}):
-            said[name] = text.strip("'")
+            texts[name] = text.strip("'")
         elif len(places) < len(parts):
             what = (
                 f"there is no column {next(one for one in parts if found[one] is None).strip()!r}"
@@ -428,9 +428,9 @@ def stated_roles(
     twice = next((headings[place] for place in given if given.count(place) > 1), None)
     if twice is not None:
         raise UsageError(f"the column {twice!r} has two roles", "--columns", "give it one")
-    if said.get("better", "lower") not in _SAY["lower"] + _SAY["higher"]:
-        raise UsageError(f"better is lower or higher, not {said['better']!r}", "--columns")
-    return stated, said
+    if texts.get("better", "lower") not in _SAY["lower"] + _SAY["higher"]:
+        raise UsageError(f"better is lower or higher, not {texts['better']!r}", "--columns")
+    return stated, texts
 
 
 def _place(headings: Sequence[str], name: str) -> int | None:
@@ -539,10 +539,10 @@ def is_cut(text: str) -> bool:
     return text.strip().lower().partition(" of ")[0] in ("timeout", "timed out")
 
 
-def better_said(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
+def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
     """Give the direction that a row's own column says; None where it says none."""
-    text = found.said.get("better", text)
-    if found.better is None and "better" not in found.said:
+    text = found.literal.get("better", text)
+    if found.better is None and "better" not in found.literal:
         return None
     plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
     if plain in _SAY["lower"] or plain in _SAY["higher"]:

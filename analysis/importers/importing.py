@@ -24,7 +24,7 @@ from ..data.trial_cautions import (
     READ_AS,
     SETTINGS,
     SINGLE,
-    imported_said,
+    import_cautions,
     name_cautions,
 )
 from ..errors import AnalysisError, UsageError
@@ -33,10 +33,10 @@ from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value
 from ..pages.result import Result
 from ..record.manifest import (
     appearing,
-    asked_warmup,
     manifest_of,
     manifest_text,
     utc_now,
+    warmup_in_force,
     write_hashed,
 )
 from ..record.run_numbers import Better, Measurement, Outcome
@@ -162,14 +162,14 @@ _SHOWN = 40
 @page_of.register(Inspected)
 def _inspected_page(found: Inspected) -> Page:
     more = len(found.cells) - _SHOWN
-    said = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
+    text = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
     last = [Sentence(f"and {more} more")] * (more > 0)
-    sections = [Section((Sentence(said), _table(found.cells[:_SHOWN]), *last))]
+    sections = [Section((Sentence(text), _table(found.cells[:_SHOWN]), *last))]
     if found.cannot_recover:
         lost = tuple(map(Sentence, found.cannot_recover))
         sections.append(Section(lost, title="cannot be told from them"))
-    told = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
-    return Page(title="What the files hold", sections=tuple(sections), cautions=told)
+    texts = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
+    return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
 
 
 def _table(cells: tuple[InspectedCell, ...]) -> Table:
@@ -181,11 +181,11 @@ def _table(cells: tuple[InspectedCell, ...]) -> Table:
     for one in cells:
         names = (benchmarks[one.benchmark], variants[one.variant], one.metric)
         counts = (one.values, one.processes, one.failed)
-        told = [Value("?" if of is None else f"{of}", of) for of in counts]
+        texts = [Value("?" if of is None else f"{of}", of) for of in counts]
         for of in (one.first, one.last):
             text = "-" if of is None else figures.quantity(of, one.unit or "")
-            told.append(Value(text, of))
-        rows.append((*names, *told))
+            texts.append(Value(text, of))
+        rows.append((*names, *texts))
     return Table(name="cells", columns=tuple(columns), rows=tuple(rows))
 
 
@@ -285,16 +285,16 @@ def import_files(
     gathered, _ = _directed(gathered, better)
     if baseline is not None and baseline not in gathered.variants:
         twice = (one for one in gathered.cautions if one.code == "one-variant-twice")
-        said = [one.text for one in twice if one.about[0] == baseline]
-        fix = "; ".join((*said, f"known here: {', '.join(gathered.variants)}"))
+        texts = [one.text for one in twice if one.about[0] == baseline]
+        fix = "; ".join((*texts, f"known here: {', '.join(gathered.variants)}"))
         raise UsageError(f"there is no variant {baseline!r}", gathered.files[0].source, fix)
-    told = inspect_files(gathered)
+    found = inspect_files(gathered)
     trial = trial_of(gathered, Path(folder), better=better)
     files: dict[str, Iterable[bytes]] = dict.fromkeys(
         (ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS), ()
     )
     files[MEASUREMENTS] = _lines(gathered)
-    files[IMPORT] = [json.dumps(told.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]
+    files[IMPORT] = [json.dumps(found.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]
     with appearing(Path(folder)) as fresh:
         hashes = {name: write_hashed(fresh / name, data) for name, data in files.items()}
         (fresh / OUTPUTS).mkdir(mode=0o700)
@@ -307,7 +307,7 @@ def import_files(
         benchmarks=gathered.benchmarks,
         metrics=gathered.metrics,
         rows=len(trial),
-        cannot_recover=told.cannot_recover,
+        cannot_recover=found.cannot_recover,
     )
 
 
@@ -324,12 +324,12 @@ def _directed(
     without = []
     for metric in gathered.metrics:
         cells = [one.cell for one in gathered.cells if one.cell.metric == metric]
-        said = next((cell.better for cell in cells if cell.better is not None), better)
-        if said is None:
+        words = next((cell.better for cell in cells if cell.better is not None), better)
+        if words is None:
             without.append(metric)
         else:
             unit = next((cell.unit for cell in cells if cell.unit), "")
-            found[metric] = {"unit": unit, "better": said}
+            found[metric] = {"unit": unit, "better": words}
     fix = "add --better lower (times) or --better higher (scores, rates)"
     named = figures.listed(tuple(without))
     if not found:
@@ -431,7 +431,7 @@ def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = Non
     return Trial(
         path=path,
         manifest=manifest,
-        cautions=(*name_cautions(manifest), *imported_said(inspect_files(gathered).to_dict())),
+        cautions=(*name_cautions(manifest), *import_cautions(inspect_files(gathered).to_dict())),
         planned_runs=0,
         position=read_only(np.arange(none.size)),
         segment=read_only(none),
@@ -440,7 +440,7 @@ def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = Non
         numbers=unknown_numbers(none.size),
         absent=frozenset(),
         metrics={name: metric_column(values[name], lengths[name]) for name in metrics},
-        warmup_iterations=asked_warmup(),
+        warmup_iterations=warmup_in_force(),
         failed=tuple(failed),
         **arrays,
     )
@@ -493,8 +493,8 @@ def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
         cut.setdefault(cell.metric, []).extend(cell.cut)
     for known in zip_longest(*cut.values(), fillvalue=(None, None, 0)):
         limits = [limit for _, limit, _ in known if limit is not None]
-        told = "timeout" + f" of {min(limits, default=0)} s" * bool(limits)
+        text = "timeout" + f" of {min(limits, default=0)} s" * bool(limits)
         bounds: dict[str, Values] = {k: (of[0],) for k, of in zip(cut, known, strict=True) if of[0]}
-        yield "timeout", f"{told}, as the file says", Joined(bounds, max(of[2] for of in known))
+        yield "timeout", f"{text}, as the file says", Joined(bounds, max(of[2] for of in known))
     for _ in range(max(failed.values(), default=0) - max(map(len, cut.values()), default=0)):
         yield "exit", "failed, as the file says", Joined({})

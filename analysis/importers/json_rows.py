@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from ..pages.model import Caution
 from ..record.json_paths import Entry, Place
 from ..registry import shipped
-from .json_tools import Read, asked, base_of, rows_in
+from .json_tools import Read, base_of, fetch, rows_in
 from .parsing import (
     TIMES,
     count_of,
@@ -48,7 +48,7 @@ def _hyperfine_parameters(place: Place) -> dict[str, Any]:
 
 def _hyperfine_benchmark(place: Place) -> str | None:
     """Give the parameter of this name, if one is called variant: a list of both says which is which."""
-    found = asked(place, _hyperfine_parameters) or {}
+    found = fetch(place, _hyperfine_parameters) or {}
     return str(found["benchmark"]) if {"benchmark", "variant"} <= found.keys() else None
 
 
@@ -169,7 +169,7 @@ def _measured(rows: Rows) -> Rows:
 def _google_which(place: Place) -> tuple[str, ...]:
     """Tell repetitions of one benchmark; one name may be registered twice: the indexes tell them apart."""
     indexes = (str(place.value.get(k)) for k in ("family_index", "per_family_instance_index"))
-    return (str(asked(place, "run_name | name")), *indexes)
+    return (str(fetch(place, "run_name | name")), *indexes)
 
 
 def _google_skipped(place: Place) -> bool:
@@ -255,7 +255,7 @@ def _pyperf_notes(read: Read) -> Iterator[Caution]:
     for bench in objects_in(whole["benchmarks"]):
         place = Place(bench, "", read.whole.entries)
         if not _pyperf_runs(place):
-            name = asked(place, read.tool.benchmark)
+            name = fetch(place, read.tool.benchmark)
             yield Caution("left-out", f"{name!r} was only calibrated: it has no values")
         for about in (whole, bench, *objects_in(bench["runs"])):
             if isinstance(name := within(about, "metadata", "hostname"), str):
@@ -274,8 +274,8 @@ def _pyperf_begin(whole: Place) -> str:
 
 
 def _pyperf_meaning(place: Place) -> tuple[str, str, str | None]:
-    said = str(_about(place).get("unit") or "second")
-    return _UNITS.get(said, ("value", said, None))
+    text = str(_about(place).get("unit") or "second")
+    return _UNITS.get(text, ("value", text, None))
 
 
 def _mitata_group(place: Place) -> str | None:
@@ -287,7 +287,7 @@ def _mitata_name(place: Place) -> str:
     alias = str(place.entries[-2].value.get("alias"))
     args = texts_of(place.value.get("args")).items()
     own = [f"{key}={value}" for key, value in args if f"${key}" not in alias]
-    return _within(asked(place, _mitata_group), " ".join([place.value["name"], *own]))
+    return _within(fetch(place, _mitata_group), " ".join([place.value["name"], *own]))
 
 
 def _within(group: str | None, name: str) -> str:
@@ -373,7 +373,7 @@ def _jmh_planned(place: Place) -> int:
 
 def _jmh_missing(place: Place) -> int | None:
     """Count the forks that are missing; None where there is none."""
-    raw = asked(place, " | ".join(f"primaryMetric.{key}" for key in _RAW))
+    raw = fetch(place, " | ".join(f"primaryMetric.{key}" for key in _RAW))
     found = [one for one in raw if isinstance(one, list) and any(x != [] for x in one)]
     return max(0, _jmh_planned(place) - len(found)) or None
 
@@ -427,9 +427,9 @@ def _dotnet(opened: Opened, _keeps: str) -> Any:  # noqa: ANN401 - JSON
 
 def _job(bench: dict[str, Any]) -> str:
     """Give the job: what stands in the information between the method and its parameters."""
-    told = text_of(bench.get("DisplayInfo")) or ""
+    text = text_of(bench.get("DisplayInfo")) or ""
     title = f"{bench.get('Type')}.{bench.get('MethodTitle')}: "
-    job = told.removeprefix(title) if told.startswith(title) else told.partition(": ")[2]
+    job = text.removeprefix(title) if text.startswith(title) else text.partition(": ")[2]
     return job.partition(" [")[0] if bench.get("Parameters") else job
 
 
@@ -569,12 +569,12 @@ _SAID: dict[str, Callable[[Any], Any]] = {
     "hyperfine_means": lambda read: any("measurements" not in one.value for (one,) in read.groups),
     "pytest_metric": lambda place: (
         "cpu_time"
-        if asked(place, "options.timer") in ("process_time", "thread_time", "clock")
+        if fetch(place, "options.timer") in ("process_time", "thread_time", "clock")
         else "time"
     ),
     "pytest_way": lambda place: (
         texts_of(place.value.get("params"))
-        | ({"timer": str(timer)} if (timer := asked(place, "options.timer")) else {})
+        | ({"timer": str(timer)} if (timer := fetch(place, "options.timer")) else {})
     ),
     "google_fails": lambda place: place.value.get("error_occurred") is True,
     "google_iterations": lambda place: (
@@ -610,7 +610,7 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         "error" in (found := object_of(place.value.get("result", place.value)))
         or found.get("state") == "errored"
     ),
-    "vitest_name": lambda place: _within(text_of(asked(place, "^.fullName")), place.value["name"]),
+    "vitest_name": lambda place: _within(text_of(fetch(place, "^.fullName")), place.value["name"]),
     "vitest_fails": lambda place: "mean" not in place.value,
     "vitest_groups": lambda place: "mean" not in place.value and place.value.get("rank") == 0,
     "julia_trials": lambda whole: whole.value["values"]["Trial"],
@@ -639,7 +639,7 @@ _SAID: dict[str, Callable[[Any], Any]] = {
     "jmh_notes": lambda read: [
         Caution("forks-missing", f"{_jmh_name(one)!r} has {of - missing} of its {of} forks")
         for (one,) in read.groups
-        if (missing := asked(one, _jmh_missing)) and (of := _jmh_planned(one))
+        if (missing := fetch(one, _jmh_missing)) and (of := _jmh_planned(one))
     ],
     "dotnet_variant": lambda place: place.entries[0].value["variants"].get(_job(place.value)),
     "dotnet_rule": lambda cells: "the file's name" if cells[0].variant is None else "the job",

@@ -43,7 +43,7 @@ from .parsing import (
 if TYPE_CHECKING:
     from ..data.opening import Opened
 
-Asked = str | int | Callable[[Place], Any] | None
+JsonPath = str | int | Callable[[Place], Any] | None
 Processes = tuple[tuple[float, ...], ...]
 Reader = Callable[["Opened", Place, float], "Processes | Mapping[str, tuple[float, ...]]"]
 
@@ -52,7 +52,7 @@ _LOOKED_AT = 1000  # entries of a list, which may be a long table
 _LOST = {
     "no-sessions": "all values of the file stem from one occasion",
     "warm-ups-unknown": "whether there were warm-ups is not in the file",
-    "warm-up-within": "the first iterations of a process may be its warm-up: they are not told apart",
+    "warm-up-within": "the first iterations of a process may be its warm-up: they are not separated",
     "failed-unknown": "what failed is not in the file",
     "order-unknown": "samples are sorted: their order of measurement is not in the file",
 }
@@ -71,11 +71,11 @@ class Take:
     """
 
     value: str | None = None
-    metric: Asked = "'time'"
-    unit: Asked = "'s'"
-    better: Asked = "'lower'"
+    metric: JsonPath = "'time'"
+    unit: JsonPath = "'s'"
+    better: JsonPath = "'lower'"
     _: KW_ONLY
-    names: Asked = None
+    names: JsonPath = None
     but: str = ""
     known: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     runs: Literal["one", "each", "lists"] = "one"
@@ -88,7 +88,7 @@ class Take:
 class JsonTool:
     """A tool's JSON.
 
-    `name`: For ``--format``; several rows may share one. `said`: How a sentence calls such a file. `knows`: Paths that
+    `name`: For ``--format``; several rows may share one. `kind`: How a sentence calls such a file. `knows`: Paths that
     lead somewhere in a file of this tool, one of these, all parts of it (``a & b``). `summary`, `begins`: How outputs
     begin that hold no runs, and JSON behind other text. `unwrap`: Gives what the paths begin from. `each`: The
     benchmarks. `keeps`: How values get into the file. `join`: What entries share that are runs of one benchmark.
@@ -100,32 +100,32 @@ class JsonTool:
     """
 
     name: str
-    said: str
+    kind: str
     knows: tuple[str, ...]
     each: str | Callable[[Place], list[Place]]
     takes: tuple[Take, ...]
-    benchmark: Asked
+    benchmark: JsonPath
     keeps: str = "is the file damaged?"
     summary: re.Pattern[str] | None = None
     begins: re.Pattern[str] | None = None
     unwrap: Callable[[Opened, str], Any] | None = None
-    variant: Asked = None
+    variant: JsonPath = None
     rule: str | Callable[[Sequence[ForeignCell]], str] = "the file's name"
     stem: bool = False
     lists: bool = False
-    join: Asked = None
-    skips: Asked = None
-    fails: Asked = None
-    inner: Asked = None
-    warmups: Asked = None
-    session: Asked = None
+    join: JsonPath = None
+    skips: JsonPath = None
+    fails: JsonPath = None
+    inner: JsonPath = None
+    warmups: JsonPath = None
+    session: JsonPath = None
     keys: tuple[str | Callable[[Place], Any], ...] = ()
     definition: tuple[str | Callable[[Place], Any], ...] = ()
     losses: Mapping[str, str | Callable[[Read], str | bool]] = field(default_factory=dict)
     when: Mapping[str, Callable[[Read], bool]] = field(default_factory=dict)
     lost: str = ""
     notes: Callable[[Read], Iterable[Caution]] | None = None
-    facts: Mapping[str, Asked] = field(default_factory=dict)
+    facts: Mapping[str, JsonPath] = field(default_factory=dict)
 
     def knows_file(self, opened: Opened) -> bool:
         """Tell by the keys, or by how an output begins that is no JSON."""
@@ -194,7 +194,7 @@ def _leads(data: Any, steps: Steps) -> bool:  # noqa: ANN401 - any JSON
     return there and _leads(data[step], tuple(rest))
 
 
-def asked(place: Place, what: Asked) -> Any:  # noqa: ANN401 - any JSON
+def fetch(place: Place, what: JsonPath) -> Any:  # noqa: ANN401 - any JSON
     """Give what stands at a path, a list where it leads to several places, or what a function gives; or None."""
     try:
         if not isinstance(what, str):
@@ -240,16 +240,16 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     opened.require(listed != [], f"there is no benchmark in the file{why}", tool.keeps, at="")
     groups: dict[object, list[Place]] = {}
     for place in listed:
-        if not asked(place, tool.skips):
+        if not fetch(place, tool.skips):
             good = isinstance(place.value, list if tool.lists else dict)
             opened.require(good, "a benchmark is not an object", at=place.where)
-            groups.setdefault(asked(place, tool.join) or place.where, []).append(place)
+            groups.setdefault(fetch(place, tool.join) or place.where, []).append(place)
     read = Read(tool, opened, whole, list(groups.values()))
     for group in read.groups:
         read.cells += _cells(tool, read, group)
     some = any(cell.values or cell.failed for cell in read.cells)
     opened.require(some, "no benchmark has a value", tool.keeps, at="")
-    facts = {name: asked(whole, path) for name, path in tool.facts.items()}
+    facts = {name: fetch(whole, path) for name, path in tool.facts.items()}
     lost: dict[str, str | bool] = {code: _LOST[code] for code in tool.lost.split() if code in _LOST}
     if "one-process" in tool.lost:
         means = f"means of {read.inner} iterations, " if read.inner else ""
@@ -273,10 +273,10 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
 def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCell]:
     """Give a cell for each metric; one that is not needed, and cannot be read, is left out with a caution."""
     first, shared = group[0], _shared(tool, read.opened, group)
-    good = [one for one in group if asked(one, tool.fails) is not True]
+    good = [one for one in group if fetch(one, tool.fails) is not True]
     name = shared["benchmark"]
     for take in tool.takes:
-        names = [str(one) for place in good for one in _listed(asked(place, take.names))]
+        names = [str(one) for place in good for one in _listed(fetch(place, take.names))]
         rest = dict.fromkeys(name for name in names if name not in take.but.split())
         for named in [None] if take.names is None else rest:
             without, why = "", ""
@@ -296,7 +296,7 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
                     what = without if one else f"the values of {name[:80]!r} were not kept"
                     raise read.opened.fail(what, tool.keeps, at="" if one else first.where)
                 if why:
-                    metric, of = named or asked(first, take.metric), shared["variant"] or name
+                    metric, of = named or fetch(first, take.metric), shared["variant"] or name
                     text = f"{metric!r} of {of!r} is left out: {why}"
                     read.left.append(Caution("left-out", text))
             elif (good or take.needed) and (take.zeros or any(map(any, values))):
@@ -310,20 +310,20 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
 
 def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any]:
     first = group[0]
-    name = asked(first, tool.benchmark) or (opened.stem if tool.stem else None)
-    variant = asked(first, tool.variant)
+    name = fetch(first, tool.benchmark) or (opened.stem if tool.stem else None)
+    variant = fetch(first, tool.variant)
     if not (isinstance(name, str) and isinstance(variant, (str, type(None))) and variant != ""):
         raise opened.fail("a benchmark has no name", f"give it one; {tool.keeps}", at=first.where)
-    known = [fails for place in group if (fails := asked(place, tool.fails)) is not None]
-    counts = (count for place in group for count in _listed(asked(place, tool.inner)))
+    known = [fails for place in group if (fails := fetch(place, tool.fails)) is not None]
+    counts = (count for place in group for count in _listed(fetch(place, tool.inner)))
     return {
         "benchmark": name,
         "variant": variant,
         "known": True,
         "inner": max((n for one in counts if (n := count_of(one)) is not None), default=None),
-        "warmups": count_of(asked(first, tool.warmups)),
+        "warmups": count_of(fetch(first, tool.warmups)),
         "failed": None if not known else sum(sum(_listed(one)) for one in known),
-        "session": text_of(asked(first, tool.session)),
+        "session": text_of(fetch(first, tool.session)),
         "keys": _keys(tool.keys, first, name),
         "definition": ", ".join(f"{k}={v}" for k, v in _keys(tool.definition, first).items() if v),
     }
@@ -333,11 +333,11 @@ def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
     own = take.known.get(named or "", {})
     metric, unit, better = own.get("metric", named), own.get("unit"), own.get("better")
     if named is None:
-        found = asked(place, take.metric)
-        metric, better = found if isinstance(found, tuple) else (found, asked(place, take.better))
+        found = fetch(place, take.metric)
+        metric, better = found if isinstance(found, tuple) else (found, fetch(place, take.better))
         metric = text_of(metric)
     if unit is None:
-        units = _listed(asked(place, _filled(take.unit, named)))
+        units = _listed(fetch(place, _filled(take.unit, named)))
         unit = base_of(text_of(units[0]) or "" if units else "")[1]
     return {"metric": metric or named or "value", "unit": unit, "better": better}
 
@@ -348,10 +348,10 @@ def _keys(
     found: dict[str, str] = {}
     for one in every:
         if callable(one):
-            found |= texts_of(asked(place, one))
+            found |= texts_of(fetch(place, one))
             continue
         for label, named, path in (word.rpartition("=") for word in one.split()):
-            value = asked(place, path) if path else name
+            value = fetch(place, path) if path else name
             whole = isinstance(value, dict) and not named
             found |= texts_of(value if whole else {label or path: value})
     return found
@@ -361,7 +361,7 @@ def _listed(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
     return found if isinstance(found, list) else [] if found is None else [found]
 
 
-def _filled(what: Asked, name: str | None) -> Asked:
+def _filled(what: JsonPath, name: str | None) -> JsonPath:
     if name is None or not isinstance(what, str):
         return what
     return what.replace("{}", json.dumps(name))
@@ -382,10 +382,10 @@ def _processes(
 ) -> Processes | dict[str, tuple[float, ...]]:
     found: list[tuple[float, ...]] = []
     for place in good:
-        fails = asked(place, tool.fails)
+        fails = fetch(place, tool.fails)
         path, unit = _filled(take.value, named), _filled(take.unit, named)
         stands = [place] if path is None else places(place, cast("str", path))
-        units = [base_of(text_of(one) or "")[0] for one in _listed(asked(place, unit))] or [1.0]
+        units = [base_of(text_of(one) or "")[0] for one in _listed(fetch(place, unit))] or [1.0]
         if take.read is not None:
             made = take.read(opened, stands[0], units[0])
             if isinstance(made, Mapping):

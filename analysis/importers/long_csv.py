@@ -54,13 +54,13 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
 
     Cells between blanks stand between tabs from here on.
     """
-    start, said = 0, ""
+    start, words = 0, ""
     while text.startswith(("#", "\n"), start):
         start = text.find("\n", start) + 1 or len(text)
     if match := re.compile(r'"?sep=(.)"?\n').match(text, start):
-        start, said = match.end(), match[1]
+        start, words = match.end(), match[1]
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
-    separator = said or max(_SEPARATORS, key=first.count)
+    separator = words or max(_SEPARATORS, key=first.count)
     if separator not in first and len(first.split()) > 1:
         lines = text[start:].split("\n")
         if len({len(line.split()) for line in lines[:_LOOKED_AT] if line.strip()}) == 1:
@@ -219,12 +219,12 @@ def _floats(texts: Sequence[str], count: int, units: set[str]) -> Real:
 
 def _with_commas(rows: _CsvRows, place: int, name: str, plain: Real, units: set[str]) -> Real:
     """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
-    said = rows.opened.decimal
-    if said is None and rows.separator == ",":
+    found = rows.opened.decimal
+    if found is None and rows.separator == ",":
         return plain  # a comma in quotes: the cell is refused where it counts
     texts = [(line, row[place].strip()) for line, row in rows]
     units.clear()
-    commas = commas_of((parted(text)[0] for _, text in texts), said)
+    commas = commas_of((parted(text)[0] for _, text in texts), found)
     if commas.decimal is None:
         line = next(line for line, text in texts if parted(text)[0] == commas.example)
         what = f"{commas.example!r} in the column {name!r} may be {two_readings(commas.example)}"

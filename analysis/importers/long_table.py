@@ -23,7 +23,7 @@ from .headings import (
     ORDER,
     TOTALS,
     ColumnRoles,
-    better_said,
+    direction_in,
     holds_units,
     is_cut,
     is_good,
@@ -153,7 +153,7 @@ def _by_words(
         named = may_be_outcome(headings[k])
         known = [is_good(headings[k], text) is not None for text in words]
         some = all(known) or (any(known) and not all_numbers(words))
-        without = found.unit is None and "unit" not in found.said
+        without = found.unit is None and "unit" not in found.literal
         without = without and not all(unit for _, _, unit in found.values)
         if some if named else all(map(is_outcome, words)):
             found = _moved(found, k, ok=(*found.ok, k))
@@ -165,14 +165,14 @@ def _by_words(
 def _that_count(
     found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rows: int
 ) -> Truth:
-    """Tell which rows are neither failed nor warm-ups: only these are told apart."""
+    """Tell which rows are neither failed nor warm-ups: only these are separated."""
     good = np.ones(rows, np.bool_)
     for k in found.fates:
-        said = [
+        texts = [
             not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
             for text in columns[k].texts
         ]
-        good &= np.array(said, np.bool_)[columns[k].codes]
+        good &= np.array(texts, np.bool_)[columns[k].codes]
     return good
 
 
@@ -297,10 +297,10 @@ class LongTable:
             self._give_each_run_a_row()
         self.there = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
         self.found = found = settled(self.found, self.headings, self.columns, self.there)
-        told = [self.columns[place] for place in (*found.naming, *found.fates)]
-        self.groups, first = grouped(told, len(self.there))
+        texts = [self.columns[place] for place in (*found.naming, *found.fates)]
+        self.groups, first = grouped(texts, len(self.there))
         self.keys = [
-            tuple(column.texts[column.codes[row]] for column in told) for row in first.tolist()
+            tuple(column.texts[column.codes[row]] for column in texts) for row in first.tolist()
         ]
 
     def _give_each_run_a_row(self) -> None:
@@ -345,8 +345,8 @@ class LongTable:
     def coded(self, role: str) -> Coded | None:
         """Give the column of a role that one column has, or a text for all rows."""
         place = getattr(self.found, role)
-        if role in self.found.said:
-            return Coded(np.zeros(len(self.there), np.int8), [self.found.said[role]])
+        if role in self.found.literal:
+            return Coded(np.zeros(len(self.there), np.int8), [self.found.literal[role]])
         return None if place is None else self.columns[place]
 
     def cells(self) -> Iterator[ForeignCell]:
@@ -389,15 +389,15 @@ class LongTable:
                     if in_base_unit(unit) != in_base_unit(in_heading):
                         at = self.line_of(int(rows[start]))
                         raise self.opened.fail(what, "leave the unit in one place", at=at)
-                said = better_said(self.headings, self.found, better) if own else None
+                text = direction_in(self.headings, self.found, better) if own else None
                 there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
                 yield ForeignCell(
                     benchmark=bench,
                     variant=variant or None,
-                    metric=((self.found.said.get("metric") or metric) if own else "") or name,
+                    metric=((self.found.literal.get("metric") or metric) if own else "") or name,
                     unit=base,
-                    better=said or direction,
+                    better=text or direction,
                     processes=processes_of(_in_base(values[place][there], factor), parts),
                     known=process is not None,
                     labels=None if called is None else tuple(map(called, parts.codes)),
@@ -417,11 +417,11 @@ class LongTable:
                     keys=keys,
                 )
 
-    def _unit_of(self, place: int, said: str, heading: str) -> tuple[float, str, Better | None]:
+    def _unit_of(self, place: int, text: str, heading: str) -> tuple[float, str, Better | None]:
         """Give factor, unit and direction of values: those of their cells, where these have a unit."""
         units = self.units.get(place, set()) - {""}
         if not units:
-            return self.found.unit_of(said, heading)
+            return self.found.unit_of(text, heading)
         listed = " and ".join(sorted(one or "none" for one in self.units[place]))
         what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
         fix = "give each of them its unit, of one kind"
@@ -519,8 +519,8 @@ class LongTable:
         pairs = ((found.benchmark, found.factors), (found.variant, found.of_variant))
         for places, factors in pairs:
             own = [" / ".join(text[place] for place in places)] if places else []
-            told = ((self.headings[k].strip(), text[k].strip()) for k in factors)
-            own += (f"{heading}={cell}" for heading, cell in told if cell)
+            texts = ((self.headings[k].strip(), text[k].strip()) for k in factors)
+            own += (f"{heading}={cell}" for heading, cell in texts if cell)
             names.append(" ".join(own))
             if len(places) == 1:
                 keys[self.headings[places[0]]] = names[-1]
@@ -531,11 +531,11 @@ class LongTable:
     def _tells(self, group: int, place: int, text: str) -> bool:
         """Tell whether a run is good, or a warm-up; a word that says neither is refused."""
         what, word = "whether the run is good or failed", "ok"
-        said = is_good(self.headings[place], text)
+        found = is_good(self.headings[place], text)
         if place == self.found.warmup:
-            what, word, said = "whether the run is a warm-up", "yes", is_warmup(text)
-        if said is not None:
-            return said
+            what, word, found = "whether the run is a warm-up", "yes", is_warmup(text)
+        if found is not None:
+            return found
         raise self.opened.fail(
             f"{text!r} in the column {self.headings[place]!r} does not say {what}",
             f"write {word!r} or its opposite in every row, or take the column out",
@@ -575,8 +575,8 @@ class LongTable:
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""
         found, rest = self.found, self.rest
-        told = rest[found.host].among() if found.host is not None and found.host in rest else ()
-        hosts = tuple(text.strip() for text in told if text.strip())
+        words = rest[found.host].among() if found.host is not None and found.host in rest else ()
+        hosts = tuple(text.strip() for text in words if text.strip())
         if found.host is not None and len(hosts) > 1 and not all_numbers(hosts):
             heading = self.headings[found.host]
             fix = (
@@ -585,7 +585,7 @@ class LongTable:
             )
             yield several_hosts(f"the column {heading!r} names", hosts, fix)
         if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
-            yield Caution(READ_AS, self.said())
+            yield Caution(READ_AS, self.reading())
         if apart := self._ignored():
             named = figures.listed(tuple(self.headings[k] for k in apart), 6)
             text = f"not read, though runs of one benchmark may differ in it: {named}"
@@ -606,16 +606,16 @@ class LongTable:
             and (k not in rest or k in self.differing or plain_heading(self.headings[k]) in TOTALS)
         ]
 
-    def said(self) -> str:
+    def reading(self) -> str:
         """Say as what each column was read."""
         found = self.found
-        said = {
+        texts = {
             place: "".join(self.units.get(place, ())) or unit for place, _, unit in found.values
         }
-        units = {place: f" [{unit}]" if unit else "" for place, unit in said.items()}
+        units = {place: f" [{unit}]" if unit else "" for place, unit in texts.items()}
         runs = {k: units.pop(places[0], "") for places in found.runs for k in places}
         inner = "run" if found.process is None else "iteration"
-        literal = {name.replace("process", "run"): text for name, text in found.said.items()}
+        literal = {name.replace("process", "run"): text for name, text in found.literal.items()}
         roles: dict[str, Iterable[int | None]] = {
             "benchmark": found.benchmark, "variant": found.variant, "value": units, "metric": [found.metric],
             "unit": [found.unit], "better": [found.better], "session": [found.session], "block": [found.block],
@@ -628,8 +628,8 @@ class LongTable:
         for role, places in roles.items():
             there = [self.headings[k].strip() + behind.get(k, "") for k in places if k is not None]
             if there or role in literal:
-                told = f"'{literal[role]}'" if role in literal else "+".join(there)
-                parts.append(f"{role}={told}")
+                words = f"'{literal[role]}'" if role in literal else "+".join(there)
+                parts.append(f"{role}={words}")
         rest = self._ignored()
         ignored = f"; {figures.counted(len(rest), 'column')} ignored" if rest else ""
         return f"read as: {', '.join(parts)}{ignored}"
@@ -643,16 +643,16 @@ def long_file(table: LongTable) -> ForeignFile:
         cells=cells,
         losses={
             "processes-unknown": found.process is None
-            and "process" not in found.said
+            and "process" not in found.literal
             and "no column says which values are from one process: each counts as a run",
-            "one-process": "process" in found.said
+            "one-process": "process" in found.literal
             and one_process("all values are from one process"),
             "no-sessions": found.session is None
             and "no column says on which occasion a run was made",
             "failed-unknown": not found.ok and "no column says which runs failed",
         },
         notes=tuple(table.notes()),
-        read_as=table.said(),
+        read_as=table.reading(),
         settings=table.settings,
         variant_rule=f"the column {table.headings[found.variant[0]]!r}"
         if found.variant

@@ -43,7 +43,7 @@ class ForeignCell:
     does not tell whether there were any. `failed`: Failed runs, which have no value here; None
     where the file does not tell. `cut`: Of the failed runs those that a time limit ended, each with the lower
     bound of its value and the limit in seconds, None where the file has none, and its block or 0. `session`: The file's own name of the occasion on which it was
-    measured, such as a start time. `keys`: Everything by which cells can be told apart, such as
+    measured, such as a start time. `keys`: Everything by which cells can be separated, such as
     parameters: what ``--variant`` and ``--benchmark`` choose from. `definition`: What the file says of how it is
     measured, such as the version of the benchmark's code: where it differs, another thing is measured.
     """
@@ -113,8 +113,8 @@ def foreign_file(
     **about: Any,  # noqa: ANN401 - of a `ForeignFile`
 ) -> ForeignFile:
     """Make a `ForeignFile` of losses and notes by their codes; what is false, or empty, is none."""
-    told = cautions_of(notes) if isinstance(notes, Mapping) else tuple(notes)
-    return ForeignFile(cells=tuple(cells), losses=cautions_of(losses), notes=told, **about)
+    found = cautions_of(notes) if isinstance(notes, Mapping) else tuple(notes)
+    return ForeignFile(cells=tuple(cells), losses=cautions_of(losses), notes=found, **about)
 
 
 def writable(name: str) -> str:
@@ -178,11 +178,11 @@ def quantity_in(text: str, decimal: Decimal | None = None) -> tuple[float, str] 
     if match := _CLOCK.fullmatch(text.strip()) or _SPANS.fullmatch(text.strip()):
         hours, minutes, seconds = match.groups()
         return int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds), "s"
-    plain, said = parted(text)
+    plain, words = parted(text)
     number = number_in(plain, decimal)
     if number is None or math.isnan(number):
         return None
-    factor, unit = in_base_unit(said)
+    factor, unit = in_base_unit(words)
     return number / round(1 / factor) if factor < 1 else number * factor, unit
 
 

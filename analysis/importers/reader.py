@@ -21,7 +21,7 @@ from ..data.iterations import of_one_basis
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import own_session, set_apart, trial_cautions
 from ..data.trial import Trial, read_trial
-from ..data.trial_cautions import always_said
+from ..data.trial_cautions import constant_cautions
 from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError
 from ..pages.model import Caution, merged
 from ..pages.number_format import listed
@@ -220,7 +220,7 @@ class Reading:
     benchmark. `decimal`: The decimal sign in files; None for what their numbers tell. `level`: What
     is one run: a process, or each iteration that it measured of itself. `command`: The command line
     up to its sources, for remedies. `question`: What the campaigns of the trials among the sources
-    name, where `metric` does not: found out by who reads them. `unasked`: The metrics that these
+    name, where `metric` does not: found out by who reads them. `unnamed`: The metrics that these
     trials declare, where nothing names one: found out likewise. `beside`: Whether a trial is among
     the sources, so that `metric` is said of it: found out likewise.
     """
@@ -232,7 +232,7 @@ class Reading:
     level: str = "process"
     command: str = "fairtrial COMMAND"
     question: str | None = None
-    unasked: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
     beside: bool = False
 
     def opened(self) -> OpenedTrials:
@@ -240,7 +240,7 @@ class Reading:
         return OpenedTrials(self.better, self.decimal)
 
 
-def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None = None) -> Reading:
+def ask_trials(sources: Sequence[str], how: Reading, opened: OpenedTrials | None = None) -> Reading:
     """Find out what the campaigns of all trials among the sources name as their question."""
     folders = [named[0] for text in sources if (named := trial_and_variant(text)) is not None]
     ours = [path for path in dict.fromkeys(folders) if path.is_dir() and not is_foreign(path)]
@@ -252,13 +252,13 @@ def asked_of(sources: Sequence[str], how: Reading, opened: OpenedTrials | None =
     if not trials:
         return how
     question = question_of(trials) if any(one.judge for one in trials) else None
-    declared = dict.fromkeys(name for trial in trials for name in trial.unasked)
-    return replace(how, question=question, unasked=tuple(declared))
+    declared = dict.fromkeys(name for trial in trials for name in trial.unnamed)
+    return replace(how, question=question, unnamed=tuple(declared))
 
 
 def _beside(sources: Sequence[str], how: Reading, opened: OpenedTrials) -> Reading:
-    """Find out the question, as `asked_of`, and have all trials answer it by values of one kind."""
-    how = asked_of(sources, how, opened)
+    """Find out the question, as `ask_trials`, and have all trials answer it by values of one kind."""
+    how = ask_trials(sources, how, opened)
     metric = how.metric or how.question
     if metric is not None:
         named = (trial_and_variant(text) for text in sources)
@@ -304,7 +304,7 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     found = [_one(source, how, opened) for source in (candidate, second)]
     ours, theirs = _saying(_directed(found, how), how)
     if second != candidate:  # one variant of two trials has one name
-        ours, theirs = _told_apart(found, [ours, theirs])
+        ours, theirs = _distinct(found, [ours, theirs])
     folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
     one = len(folders) == 1 and ours.trial == theirs.trial is not None
     return Sides(candidate=ours, baseline=theirs, trial=opened.read(folders.pop()) if one else None)
@@ -327,16 +327,16 @@ def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
 
 def _saying(found: list[PerformanceMatrix], how: Reading) -> list[PerformanceMatrix]:
     """Say once, with the first, that nobody has asked for the metric that is judged."""
-    if not how.unasked:
+    if not how.unnamed:
         return found
     first, *others = found
-    return [replace(first, cautions=(not_judged(how.unasked), *first.cautions)), *others]
+    return [replace(first, cautions=(not_judged(how.unnamed), *first.cautions)), *others]
 
 
 def read_one(source: str, how: Reading) -> PerformanceMatrix:
     """Read one variant of a trial or one file for a question that has no direction."""
     opened = how.opened()
-    how = asked_of((source,), how, opened)
+    how = ask_trials((source,), how, opened)
     (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
     return matrix
 
@@ -346,7 +346,7 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     found: list[_Read] = []
     opened = how.opened()
     how = _beside(sources, how, opened)
-    cautions = [not_judged(how.unasked)] if how.unasked else []
+    cautions = [not_judged(how.unnamed)] if how.unnamed else []
     for source in sources:
         named = trial_and_variant(source)
         if named is not None:
@@ -358,10 +358,10 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
             raise UsageError(what, source, f"name runs/NAME, runs/NAME:VARIANT, {_FILES}")
     matrices = _agreeing(found, how.better)
     if len(found) > 1 and not any(one.sure for one in found):
-        said = "smaller values were taken as better; add --better higher if they are not"
-        cautions.append(Caution("direction-assumed", said))
-    told = _told_apart(found, matrices)
-    return SourceMatrices(matrices=told, cautions=merged(cautions, trial_cautions(told)))
+        text = "smaller values were taken as better; add --better higher if they are not"
+        cautions.append(Caution("direction-assumed", text))
+    words = _distinct(found, matrices)
+    return SourceMatrices(matrices=words, cautions=merged(cautions, trial_cautions(words)))
 
 
 def with_benchmarks(
@@ -436,8 +436,8 @@ def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
         named = (named[0], variants[0])
     if named is not None:
         (found,) = _from_trial(source, named, how, [], opened)
-        told = (*always_said(opened.read(named[0])), *found.matrix.cautions)
-        return replace(found, matrix=replace(found.matrix, cautions=told))
+        texts = (*constant_cautions(opened.read(named[0])), *found.matrix.cautions)
+        return replace(found, matrix=replace(found.matrix, cautions=texts))
     if is_file(source):
         return _from_file(source, how)
     what = "this is neither a matrix file nor a variant of a trial"
@@ -524,17 +524,17 @@ def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[Performance
     ]
 
 
-def _told_apart(
+def _distinct(
     found: Sequence[_Read], matrices: Sequence[PerformanceMatrix]
 ) -> tuple[PerformanceMatrix, ...]:
     """Name variants by their source where two would have one name."""
     names = [matrix.name for matrix in matrices]
-    told = []
+    texts = []
     for one, matrix in zip(found, matrices, strict=True):
         folder = Path(one.source).is_dir()
         name = f"{one.source}:{matrix.name}" if folder else one.source
-        told.append(replace(matrix, name=name) if names.count(matrix.name) > 1 else matrix)
-    return tuple(told)
+        texts.append(replace(matrix, name=name) if names.count(matrix.name) > 1 else matrix)
+    return tuple(texts)
 
 
 def sessions_apart(sides: Sides) -> Sides:
@@ -542,7 +542,7 @@ def sessions_apart(sides: Sides) -> Sides:
 
     A file without ids was measured on an occasion of its own, whatever the other side is: two such
     files cannot tell the variants from their sessions. A trial numbers its sessions from 1 on, and
-    the ids of a file may be the same numbers by accident; two trials are told apart by `match`.
+    the ids of a file may be the same numbers by accident; two trials are separated by `match`.
     """
     ours, theirs = sides.candidate, sides.baseline
     if None not in (ours.sessions, theirs.sessions) and (

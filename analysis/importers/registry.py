@@ -44,7 +44,7 @@ class Tool(NamedTuple):
     """A format: its name for ``--format``, how a sentence calls such a file, and what reads it."""
 
     name: str
-    said: str
+    kind: str
     module: str
     generic: bool = False  # asked only where no tool's own format knows the file
     lines: bool = False  # what no JSON document can be
@@ -69,7 +69,7 @@ class Tool(NamedTuple):
                 return read_json(next(known, self.rows[0]), opened)
             return cast("Callable[[Opened], ForeignFile]", self._function("read"))(opened)
         except STRANGE as error:
-            what = f"the file is not {self.said} as it should be: {type(error).__name__}: {error}"
+            what = f"the file is not {self.kind} as it should be: {type(error).__name__}: {error}"
             fix = "is it whole, and of this tool? --format takes it for another one's"
             raise opened.fail(what, fix) from error
 
@@ -81,7 +81,7 @@ def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
     """Give the formats of rows; several may be of one."""
     for name in dict.fromkeys(row.name for row in rows):
         own = tuple(row for row in rows if row.name == name)
-        yield Tool(name, own[0].said, "analysis.importers.json_rows", rows=own)
+        yield Tool(name, own[0].kind, "analysis.importers.json_rows", rows=own)
 
 
 _OTHERS = (
@@ -138,7 +138,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
         fix = f"every command reads them as they are: name one, such as {trials[0]}"
         raise UsageError(held, opened.source, fix)
     if found:
-        kinds = [tool.said for tool in found] + [f"a folder with the trial {t}" for t in trials[:1]]
+        kinds = [tool.kind for tool in found] + [f"a folder with the trial {t}" for t in trials[:1]]
         fix = f"say which with --format ({', '.join(tool.name for tool in found)})"
         fix += ", or name the folder of the results" * opened.is_folder
         raise UsageError(f"the {what} looks like {' and like '.join(kinds)}", opened.source, fix)

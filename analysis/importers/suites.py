@@ -1,7 +1,7 @@
 """Tools that execute suites and write text or XML: ReBench, SPEC CPU, and BenchExec.
 
 The criterion ``total`` of ReBench is the time; others, such as ``MaxRSS``, are metrics of their own. Warm-up
-iterations are told apart where the benchmark's line says how many there are. A second execution appends
+iterations are separated where the benchmark's line says how many there are. A second execution appends
 under the same headings, or new ones, and numbers its invocations again from 1: a number that does not
 rise begins the next execution. Files of versions before 1.2 have no headings.
 
@@ -86,7 +86,7 @@ def read_rebench(opened: Opened) -> ForeignFile:
         variant_rule="the executor",
         losses={
             "warm-ups-unknown": any(cell.warmups is None for cell in cells)
-            and "warm-up iterations are not told apart in the file",
+            and "warm-up iterations are not separated in the file",
             "failed-unknown": "failed invocations are not in the file",
         },
         facts=reader.facts,
@@ -168,17 +168,17 @@ class _Reader:
             for fact, key in (("host", "hostName"), ("cpu_model", "cpu")):
                 if isinstance(text := within(about, key), str):
                     self.facts.setdefault(fact, text)
-        elif (said := _SAID.match(line)) is not None:
-            data = _json_in(said[3])
+        elif (found := _SAID.match(line)) is not None:
+            data = _json_in(found[3])
             self.opened.require(isinstance(data, dict), "what the line describes is no JSON", at=at)
-            if said[1] == "benchmark":
-                self._benchmarks[said[2]] = data
+            if found[1] == "benchmark":
+                self._benchmarks[found[2]] = data
             else:
                 known = self._benchmarks.get(str(data.get("benchmark_id")))
                 bench = data.get("benchmark", known)
                 warm = within(bench, "runDetails", "warmup")
-                told = type(warm) is int and warm > 0
-                self._ids[said[2]] = (_names_of(data, bench), warm if told else None)
+                words = type(warm) is int and warm > 0
+                self._ids[found[2]] = (_names_of(data, bench), warm if words else None)
 
     def _add(self, cells: list[str], at: str, *, last: bool) -> None:
         columns = self._columns or _HEADLESS.get(len(cells), ())
@@ -453,7 +453,7 @@ def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
         raise opened.fail(f"the root element is {root.tag!r}, not 'result'", "is it of BenchExec?")
     about = {name: root.get(name, "") for name in _ABOUT if root.get(name)}
     for fact, path, key in _TOLD:
-        if (told := root.find(path)) is not None and (text := told.get(key)):
+        if (found := root.find(path)) is not None and (text := found.get(key)):
             facts[fact] = text
     session = root.get("starttime") or root.get("date")
     limit = _lasted(opened, root.get("timelimit"))

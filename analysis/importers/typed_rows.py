@@ -530,11 +530,11 @@ def read_parquet(opened: Opened) -> ForeignFile:
     )  # fmt: skip
 
 
-def _require_room(opened: Opened, told: Any) -> None:  # noqa: ANN401 - pyarrow's
+def _require_room(opened: Opened, found: Any) -> None:  # noqa: ANN401 - pyarrow's
     """Refuse a few bytes that say they are billions of rows: the format packs by itself."""
-    pages = sum(told.row_group(k).total_byte_size for k in range(told.num_row_groups))
-    room = max(pages, told.num_rows * told.num_columns * _WORD) <= most_of(len(opened.data))
-    held = f"{told.num_rows:,} rows of {told.num_columns} columns in {len(opened.data):,} bytes"
+    pages = sum(found.row_group(k).total_byte_size for k in range(found.num_row_groups))
+    room = max(pages, found.num_rows * found.num_columns * _WORD) <= most_of(len(opened.data))
+    held = f"{found.num_rows:,} rows of {found.num_columns} columns in {len(opened.data):,} bytes"
     fix = "split it, or leave out columns that are the same in all rows"
     opened.require(room, f"the file holds too much: {held}", fix, at="")
 

@@ -140,12 +140,12 @@ def _apart(names: Iterable[str], numbered: str = "{} ({})") -> list[str]:
     seen: Counter[str] = Counter()
     found = []
     for name in names:
-        told = name
-        while told in taken:
+        text = name
+        while text in taken:
             seen[name] += 1
-            told = numbered.format(name, seen[name] + 1)
-        taken.add(told)
-        found.append(told)
+            text = numbered.format(name, seen[name] + 1)
+        taken.add(text)
+        found.append(text)
     return found
 
 
@@ -156,8 +156,8 @@ def _number(cell: Cell) -> str:
 
 def _csv(lines: Iterable[Sequence[str]], *, guard: bool) -> str:
     file = io.StringIO()
-    told = (map(guarded, line) for line in lines) if guard else lines
-    csv.writer(file, lineterminator="\n").writerows(told)
+    texts = (map(guarded, line) for line in lines) if guard else lines
+    csv.writer(file, lineterminator="\n").writerows(texts)
     return file.getvalue()
 
 
@@ -386,10 +386,10 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def _latex_cautions(cautions: Iterable[Caution]) -> list[str]:
-    said = [rf"\item {{}}{escaped(caution.text)}" for caution in cautions]
-    if not said:
+    rows = [rf"\item {{}}{escaped(caution.text)}" for caution in cautions]
+    if not rows:
         return []
-    return ["\n".join([r"\subsection*{Cautions}", r"\begin{enumerate}", *said, r"\end{enumerate}"])]
+    return ["\n".join([r"\subsection*{Cautions}", r"\begin{enumerate}", *rows, r"\end{enumerate}"])]
 
 
 _REST = 400  # characters kept for the line that names what is left out
@@ -415,15 +415,15 @@ def render_markdown(page: Page, *, most: int | None = None) -> str:
     left_out: list[str] = []
     room = math.inf if most is None else most - len(_joined([*first, *last])) - _REST
     for section in page.sections[1:]:
-        told = _joined(_folded(section))
-        if len(told) + 1 > room:
+        found = _joined(_folded(section))
+        if len(found) + 1 > room:
             left_out.append(_markdown_text(section.title) or "a part without a title")
             continue
-        room -= len(told) + 1
-        folded.append(told.rstrip("\n"))
+        room -= len(found) + 1
+        folded.append(found.rstrip("\n"))
     if left_out:
         last.append(f"<sub>Left out, because there is no room here: {', '.join(left_out)}</sub>")
-    return _joined([*first, *(told for told in folded if told), *last])
+    return _joined([*first, *(found for found in folded if found), *last])
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -505,10 +505,10 @@ def _fenced(line: str) -> str:
 
 
 def _markdown_cautions(cautions: Iterable[Caution]) -> list[str]:
-    said = [
+    texts = [
         f"{number}. {markdown_line(caution.text)}" for number, caution in enumerate(cautions, 1)
     ]
-    return ["**Cautions**", "\n".join(said)] if said else []
+    return ["**Cautions**", "\n".join(texts)] if texts else []
 
 
 def render_html(page: Page) -> str:
@@ -517,14 +517,14 @@ def render_html(page: Page) -> str:
     Headings of columns and rows are marked as such, for those who hear the page. Pictures are left
     out.
     """
-    told = [line for section in page.sections for line in _html_section(section)]
+    parts = [line for section in page.sections for line in _html_section(section)]
     then = [line for section in page.following for line in _html_section(section)]
-    said = [f"<li>{escape(caution.text)}</li>" for caution in page.cautions]
+    texts = [f"<li>{escape(caution.text)}</li>" for caution in page.cautions]
     return "\n".join(
         [
             f'<section aria-label="{escape(page.title)}">',
-            *told,
-            *(["<p><strong>cautions</strong></p>", "<ol>", *said, "</ol>"] if said else []),
+            *parts,
+            *(["<p><strong>cautions</strong></p>", "<ol>", *texts, "</ol>"] if texts else []),
             *then,
             "</section>",
         ]

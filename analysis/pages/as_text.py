@@ -85,17 +85,17 @@ def _table(table: Table, width: int) -> list[str]:
     for which, part in enumerate(_parts(floors, width)):
         noted = table.notes if table.notes and part[-1] == columns[-1] else [""] * len(rows)
         # of a further part a name alone tells nothing
-        told = [
+        texts = [
             (row, note)
             for row, note in zip(rows, noted, strict=True)
             if not which or note or any(row[k] for k in part[1:])
         ]
-        if which and not told:
+        if which and not texts:
             continue
         aligned = [_SIDES[table.columns[k].align] for k in part]
         sizes = _sizes([widest[k] for k in part], [floors[k] for k in part], width)
         lines += _set([[row[k] for k in part] for row in heads], aligned, sizes)
-        for row, note in told:
+        for row, note in texts:
             lines += _set([[row[k] for k in part]], aligned, sizes)
             if note:
                 lines += _wrapped(note, width, indent=" " * _NOTE)
@@ -158,11 +158,11 @@ def _set(rows: Iterable[Sequence[str]], aligned: Sequence[str], sizes: Sequence[
     for row in rows:
         cells = [_fitted(text, size) for text, size in zip(row, sizes, strict=True)]
         for number in range(max(map(len, cells))):
-            told = (cell[number] if number < len(cell) else "" for cell in cells)
+            texts = (cell[number] if number < len(cell) else "" for cell in cells)
             lines.append(
                 _GAP.join(
                     f"{text:{side}{size}}"
-                    for text, side, size in zip(told, aligned, sizes, strict=True)
+                    for text, side, size in zip(texts, aligned, sizes, strict=True)
                 ).rstrip()
             )
     return lines

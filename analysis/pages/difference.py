@@ -104,7 +104,7 @@ class Difference:
             return f"{self.verb} {times} much{what}{self.label}"
         return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self.label}"
 
-    def told(self, than: str = "") -> str:
+    def clause(self, than: str = "") -> str:
         """Say the difference with its interval: ``takes 5 % more time than B (4 to 6 %)``."""
         ends = self.interval()
         return f"{self.phrase()}{f' {self.link} {than}' * bool(than)}{f' ({ends})' * bool(ends)}"
@@ -130,8 +130,8 @@ class Difference:
         if self._times is not None:
             ends = (1 / self.high, 1 / self.low) if self._faster else (self.low, self.high)
             if ends[0] > 1:
-                told = (self._multiple(end, upper=k > 0) for k, end in enumerate(ends))
-                return least + " to ".join(told)
+                texts = (self._multiple(end, upper=k > 0) for k, end in enumerate(ends))
+                return least + " to ".join(texts)
         if (self.low - 1) * (self.high - 1) <= 0:
             return f"{self._side(self.low)} to {self._side(self.high)}"
         both = sorted((self.low, self.high), key=lambda end: abs(end - 1))
@@ -183,7 +183,7 @@ class Difference:
         head = f"no difference found between {candidate} and {baseline}{where}"
         if self.too_few:
             return f"{head}: too few values to say more"
-        return f"{head}: if there is one, it lies {told}" if (told := self.between()) else head
+        return f"{head}: if there is one, it lies {found}" if (found := self.between()) else head
 
     # ---- in tables
 
@@ -266,8 +266,8 @@ class Difference:
     def _side(self, end: float) -> str:
         return f"{self._end(end)} % {'less' if end < 1 else 'more'}"
 
-    def _signed(self, value: float, told: str) -> str:
-        return told if float(told) == 0 else f"{'-' if value < 1 else '+'}{told}"
+    def _signed(self, value: float, text: str) -> str:
+        return text if float(text) == 0 else f"{'-' if value < 1 else '+'}{text}"
 
     def _end(self, end: float, digits: int | None = None) -> str:
         """Write how far an end lies from 1, rounded away from the other end."""

@@ -133,8 +133,8 @@ def cautions_of(table: Mapping[str, Any]) -> tuple[Caution, ...]:
     instead.
     """
     found = []
-    for code, said in table.items():
-        text, *more = said if isinstance(said, tuple) and said else (said,)
+    for code, words in table.items():
+        text, *more = words if isinstance(words, tuple) and words else (words,)
         short = more.pop() if more and isinstance(more[-1], ShortSentence) else None
         if isinstance(text, str):
             found.append(Caution(code, text, tuple(more), short))
@@ -317,8 +317,8 @@ def section(
     *blocks: Block | str, title: str = "", anchor: str = "", folded: bool = False
 ) -> Section:
     """Make a section of its blocks; a text stands for a sentence."""
-    told = (Sentence(one) if isinstance(one, str) else one for one in blocks)
-    return Section(tuple(told), title, anchor, folded)
+    texts = (Sentence(one) if isinstance(one, str) else one for one in blocks)
+    return Section(tuple(texts), title, anchor, folded)
 
 
 @dataclass(frozen=True, kw_only=True)

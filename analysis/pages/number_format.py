@@ -106,8 +106,8 @@ def decimals(low: float | None, high: float | None) -> int:
     if low is None or high is None:
         return _FEWEST
     for digits in range(_FEWEST, _MOST):
-        told = (_end(low, digits, upper=False), _end(high, digits, upper=True))
-        near = (round(low, digits), round(high, digits), *map(float, told))
+        texts = (_end(low, digits, upper=False), _end(high, digits, upper=True))
+        near = (round(low, digits), round(high, digits), *map(float, texts))
         sides = [*map(_side, near)] == [_side(low), _side(high)] * 2
         if sides and (low == high or round(low, digits) != round(high, digits)):
             return digits

@@ -134,10 +134,10 @@ def short(value: object, page: Page) -> str:
 
 def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:
     """Give the texts of cautions, and beside them their codes."""
-    told = tuple(cautions)
+    texts = tuple(cautions)
     return {
-        "cautions": [caution.text for caution in told],
-        "caution_codes": [caution.code for caution in told],
+        "cautions": [caution.text for caution in texts],
+        "caution_codes": [caution.code for caution in texts],
     }
 
 

@@ -78,8 +78,8 @@ def checks_of(
         normal = float(wilk.shapiro_wilk(row[None, :])[1][0])
         found.append((bench, "normality", normal))
         found.append((bench, "neighbours", lag_pvalue(row, stream(root, bench))))
-        if (told := runs_pvalue(row, risk)) is not None:
-            found.append((bench, "runs", told))
+        if (text := runs_pvalue(row, risk)) is not None:
+            found.append((bench, "runs", text))
     adjusted = _adjusted([p for _, _, p in found])
     return tuple(
         SessionCheck(bench, test, p, q, departs=bool(q <= risk))

@@ -102,8 +102,8 @@ def read_certificates(folder: Path) -> tuple[tuple[Certificate, ...], tuple[Caut
         try:
             found.append(read_certificate(path))
         except StoreError as error:
-            said = f"a certificate is left out: {error}"
-            cautions.append(Caution("certificate-damaged", said, (path.name,)))
+            text = f"a certificate is left out: {error}"
+            cautions.append(Caution("certificate-damaged", text, (path.name,)))
     found.sort(key=lambda one: one.created)
     return tuple(found), tuple(cautions)
 
@@ -122,11 +122,11 @@ def newest_for(
     fewer sessions or fewer runs a cell than the trial has are said.
     """
     certificates, _ = read_certificates(folder)
-    told = [(one, *differences(one, trial, metric=metric, now=now)) for one in certificates]
-    for one, voids, warns in reversed(told):
+    texts = [(one, *differences(one, trial, metric=metric, now=now)) for one in certificates]
+    for one, voids, warns in reversed(texts):
         if not voids:
             return one, voids, warns
-    return told[-1] if told else (None, (), ())
+    return texts[-1] if texts else (None, (), ())
 
 
 def differences(
@@ -166,8 +166,8 @@ def differences(
 
 def _other(what: str, *both: str | None, differs: bool | None = None) -> list[str]:
     there, here = (one or "unknown" for one in both)
-    said = f"another {what}: {there} there, {here} here"
-    return [said] if (both[0] != both[1] if differs is None else differs) else []
+    text = f"another {what}: {there} there, {here} here"
+    return [text] if (both[0] != both[1] if differs is None else differs) else []
 
 
 def _certificate(data: object) -> Certificate:
@@ -179,8 +179,8 @@ def _certificate(data: object) -> Certificate:
     texts, codes = data.get("cautions"), data.get("caution_codes")
     if not (isinstance(texts, list) and isinstance(codes, list) and len(texts) == len(codes)):
         raise ShapeError("its cautions have lost their codes")
-    told = [{"code": c, "text": t, "about": []} for c, t in zip(codes, texts, strict=True)]
-    return shaped(Certificate, {**data, "cautions": told})
+    parts = [{"code": c, "text": t, "about": []} for c, t in zip(codes, texts, strict=True)]
+    return shaped(Certificate, {**data, "cautions": parts})
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,8 +360,8 @@ class Certificate(Result):
             names = {check.benchmark for check in self.checks if check.departs}
             sessions = f"are doubtful on {len(names)} of {len(self.benchmarks)} benchmarks"
         design = f"{figures.counted(self.design.sessions, 'session')} x {self.design.runs} runs"
-        said = f"{runs}; session-level ones {sessions} (certificate of {self.created[:10]})"
-        return f"this machine, {design}: {said}"
+        text = f"{runs}; session-level ones {sessions} (certificate of {self.created[:10]})"
+        return f"this machine, {design}: {text}"
 
 
 def _ends(one: MethodRate) -> str:
@@ -374,7 +374,7 @@ def _ends(one: MethodRate) -> str:
 def _(result: Certificate) -> Page:
     ours, theirs = (shorten(name, _NAME) for name in result.variants)
     design, many, by = result.design, len(result.benchmarks), result.relabelled
-    said = (
+    text = (
         f"{ours} and {theirs} are one program"
         f"{'' if result.chosen == 'identical' else ', as was said'}: "
         f"{result.metric} on {result.machine.name}, {figures.counted(design.sessions, 'session')} x "
@@ -415,27 +415,27 @@ def _(result: Certificate) -> Page:
     )
     rest = f"; the {_MOST} largest, {many - _MOST} more in the JSON" if many > _MOST else ""
     where = "" if by == "session" else " within one session"
-    told = (
+    words = (
         f"detectable: told from 1 with probability {result.power:g} by the t test on {by} "
         f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
     )
     return page(
         result,
         f"False alarms between {ours} and {theirs}",
-        section(said, result.sentence),
+        section(text, result.sentence),
         section(alarms, swapped),
         section(_checked(result.checks), *lost),
-        section(effects, told),
+        section(effects, words),
     )
 
 
 def _interval(one: MethodRate) -> str:
     if one.by_construction:
         return "its level by construction: see below"
-    told = _ends(one)
-    if told and one.concluded is not None and one.concluded < 0.995:
-        told += f"   concludes in {100 * one.concluded:.0f} %"
-    return told or "cannot be told"
+    found = _ends(one)
+    if found and one.concluded is not None and one.concluded < 0.995:
+        found += f"   concludes in {100 * one.concluded:.0f} %"
+    return found or "cannot be told"
 
 
 def _checked(checks: tuple[SessionCheck, ...]) -> str:

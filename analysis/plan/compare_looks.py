@@ -34,7 +34,7 @@ Stop = Literal["decided", "equivalent", "depends"]
 Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block
 
 CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its interval
-_MOST = 100_000  # sessions of which it is foretold that they decide
+_MOST = 100_000  # sessions of which it is lazy_advice that they decide
 _BLOCKS = 2**20  # more than any session has
 _BENCHMARK = "command"
 _Mean = tuple[float, float, float] | tuple[None, None, None]  # with the ends of its interval

@@ -97,11 +97,11 @@ def _(found: VarianceComponents) -> Page:
     head, crossed = against(found.candidate, found.baseline), found.crossed
     line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
     what = "values" if found.baseline is None else "differences"
-    said = f"how {what} vary, by benchmark"
+    text = f"how {what} vary, by benchmark"
     if line is not None:
         over = "of the suite's mean" if found.suite else "of the benchmark"
-        said = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions" + (
-            ", runs included: with one run a session the two cannot be told apart"
+        text = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions" + (
+            ", runs included: with one run a session the two cannot be separated"
             if line.run_sd is None
             else f" and by {figures.percent(line.run_sd)} between the runs of one"
         )
@@ -126,7 +126,7 @@ def _(found: VarianceComponents) -> Page:
     return page(
         found,
         f"Between sessions and between runs: {head}",
-        f"{head}: {said}",
+        f"{head}: {text}",
         section(rows, *below),
     )
 
@@ -161,8 +161,8 @@ class Sized(Result):
         )
         span = f"more than {most}" if high is None else f"{high}"
         span = span if low in (None, high) else f"{low} to {span}"
-        said = f"that is as well as {pilot} {noun} tell: with {variance} at its quartiles"
-        return f"{said} it would be {span} {noun}"
+        text = f"that is as well as {pilot} {noun} tell: with {variance} at its quartiles"
+        return f"{text} it would be {span} {noun}"
 
 
 def enough(rows: tuple[Any, ...]) -> list[Any]:

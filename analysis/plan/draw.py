@@ -164,12 +164,12 @@ class DrawStudy(Result):
         axes.x_label, axes.y_label = "draw", "candidate over baseline, above 1: better"
         axes.x_ticks = quantity_ticks(Scale(0.0, float(n)), "1", 6)[1:]
         axes.y_ticks = quantity_ticks(scale, "1", 6)
-        told = f"dashed: the ratio of all runs, {self.ratio:.4g}"
+        text = f"dashed: the ratio of all runs, {self.ratio:.4g}"
         missing = int((~there).sum())
         if missing:
-            told += f"; HPT claims no speedup in {missing} of {n} draws"
+            text += f"; HPT claims no speedup in {missing} of {n} draws"
         title = f"{_against(self, 30)}: {n} draws of {self.runs} runs"
-        return arranged(Sheet(width=178.0), [[axes]], 90.0, title=title, notes=[told])
+        return arranged(Sheet(width=178.0), [[axes]], 90.0, title=title, notes=[text])
 
 
 def _against(study: DrawStudy, width: int) -> str:
@@ -181,7 +181,7 @@ def _(study: DrawStudy) -> Page:
     names = _against(study, 40)
     trials = study.tests[0].simulations
     unit = "blocks" if study.draws == "block" else "runs"
-    said = (
+    text = (
         f"{names}: {trials:,} draws of {study.runs} {unit} of each of "
         f"{figures.counted(study.benchmarks, 'benchmark')}, {'with' if study.replace else 'without'} "
         f"replacement; the ratio of geometric means of all runs is {study.ratio:.4g}"
@@ -209,7 +209,7 @@ def _(study: DrawStudy) -> Page:
     return page(
         study,
         f"Draws from {names}",
-        said,
+        text,
         section(f"how often each test says that {claim}", tests),
         section(beside, shared.covered_table("intervals", study.intervals)),
     )
@@ -297,7 +297,7 @@ def draw_study(
         return drawing.pairs(ours, root, runs, baseline=theirs)
 
     ask = partial(
-        _asked, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
+        _judge, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
     )
     (found,) = drawing.answers(ask, drawn, (runs,))
     each = tuple(draw for draw, _, _ in found)
@@ -347,7 +347,7 @@ def draw_study(
     )
 
 
-def _asked(
+def _judge(
     drawn: DrawnPair,
     _going_on: Progress,
     *,

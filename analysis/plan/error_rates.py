@@ -127,8 +127,8 @@ class RejectionStudy(Result):
         shifted = sorted({cell.shifted for cell in cells})
         each = sorted({cell.runs for cell in cells})
         if len(shifted) == 1 and len(each) > 1:
-            said = f"{shifted[0]} of {self.benchmarks} benchmarks shifted"
-            panels = [_panel(self, "runs", said)]
+            text = f"{shifted[0]} of {self.benchmarks} benchmarks shifted"
+            panels = [_panel(self, "runs", text)]
         else:
             panels = [_panel(self, "shifted", f"{n} runs", n) for n in each]
         names = shared.NAMES
@@ -157,7 +157,7 @@ def _(study: RejectionStudy) -> Page:
         each = ", ".join(dict.fromkeys(str(cell.runs) for cell in study.cells))
         some = f"some of {study.benchmarks} benchmarks, {each} runs each"
         what, title = f"power to tell {study.shifted_by} on {some}", "Power"
-    said = (
+    text = (
         f"{study.population}: {what}; {study.alternative} at {study.alpha:g}, "
         f"{study.cells[0].simulations:,} simulated comparisons a line"
     )
@@ -177,7 +177,7 @@ def _(study: RejectionStudy) -> Page:
         ("shifted", lambda point: point[0]) if study.kind == "power" else None,
         *((shared.NAMES[test], partial(rate, test)) for test in tests),
     )
-    return page(study, f"{title} on {study.population}", said, rates)
+    return page(study, f"{title} on {study.population}", text, rates)
 
 
 def _panel(study: RejectionStudy, over: str, title: str, runs: int | None = None) -> Axes:
@@ -436,13 +436,13 @@ class CoverageStudy(Result):
 
 @page_of.register
 def _(study: CoverageStudy) -> Page:
-    said = (
+    text = (
         f"{study.population}: how often {100 * study.confidence:g} % intervals of the ratio of "
         f"{study.mean} means over {figures.counted(study.benchmarks, 'benchmark')} hold the true "
         f"{study.ratio:g}; {study.every[0].simulations:,} simulated comparisons a line"
     )
     held = shared.covered_table("coverage", study.every, ("runs", "runs"))
-    return page(study, f"Coverage on {study.population}", said, held)
+    return page(study, f"Coverage on {study.population}", text, held)
 
 
 @checks_arguments

@@ -402,8 +402,8 @@ def rates_of(
     cuts = _cuts(pairs, table, stream(root, "cuts")) if pairs.whole else []
     relabelled = [
         (name, unit)
-        for (name, unit), said in METHODS.items()
-        if name in methods and said.level == "suite" and not said.by_construction
+        for (name, unit), text in METHODS.items()
+        if name in methods and text.level == "suite" and not text.by_construction
         if pairs.whole or unit != "session"
     ]
     asked: list[_Asked] = [
@@ -415,20 +415,20 @@ def rates_of(
         workers=workers,
         prefer="processes",
     )
-    told: dict[tuple[str, str] | None, list[Any]] = {}
+    texts: dict[tuple[str, str] | None, list[Any]] = {}
     for (_, method), answer in zip(asked, answers, strict=True):
-        told.setdefault(method, []).append(answer)
-    single, *fewer = told[None]
+        texts.setdefault(method, []).append(answer)
+    single, *fewer = texts[None]
     runs = int(np.median([x.size for x in pairs.ours]))
     found = []
-    for (name, unit), said in METHODS.items():
+    for (name, unit), text in METHODS.items():
         if name not in methods:
             continue
-        nominal, shares, over, concluded = said.sides * risk, [], None, 1.0
-        if said.by_construction or (said.level == "suite" and (name, unit) not in told):
+        nominal, shares, over, concluded = text.sides * risk, [], None, 1.0
+        if text.by_construction or (text.level == "suite" and (name, unit) not in texts):
             nominal = risk  # one session cannot be left out
-        elif said.level == "suite":
-            shares = told[name, unit]
+        elif text.level == "suite":
+            shares = texts[name, unit]
         else:
             if name == "rank-sum":
                 nominal = 2 * risk_of(runs, runs, None)
@@ -439,7 +439,7 @@ def rates_of(
         if shares:
             ends = _ends(shares[0], over, _jackknife(shares[1:], confidence))
         rate, told_in = (shares[0], concluded) if shares else (None, None)
-        line = (name, unit, said.level, nominal, rate, *ends, told_in)
+        line = (name, unit, text.level, nominal, rate, *ends, told_in)
         found.append(MethodRate(*line, by_construction=not shares))
     by_benchmark = {
         bench: {name: float(alarms[k]) for name, (alarms, _) in single.items() if name in methods}

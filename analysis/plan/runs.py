@@ -375,7 +375,7 @@ def width_loop(
         if found <= width:
             break
     early = f"a loop that starts at {start} runs may stop on a spread seen by chance"
-    said = {"stopped-by-width": _COST[interval], "early-start": start < _EARLY and early}
+    texts = {"stopped-by-width": _COST[interval], "early-start": start < _EARLY and early}
     cause: Literal["max_runs", "data"]
     cause = "max_runs" if max_runs is not None and max_runs <= there else "data"
     return WidthLoop(
@@ -388,7 +388,7 @@ def width_loop(
         runs=steps[-1].runs,
         why="width" if steps[-1].width <= width else cause,
         steps=tuple(steps),
-        cautions=(*known, *cautions_of(said)),
+        cautions=(*known, *cautions_of(texts)),
     )
 
 
@@ -478,11 +478,11 @@ class Simulation:
         if not float(squares.max()) < 1e150:  # whose square is a number
             raise AnalysisError("the simulated speedups leave the range of numbers", fix=APART)
         chance = None if width is None else self.chance(m, width)
-        told = None if effect is None else self.power(m, effect)
+        found = None if effect is None else self.power(m, effect)
         spread, covered = squares.std(ddof=1), float((np.abs(errors) <= half).mean())
         mse = float(squares.mean()), float(spread), float(spread / math.sqrt(self._count))
         both = float(widths.mean()), float(widths.std(ddof=1))
-        return PlannedWidth(m, *both, chance, self.detectable(m, power), told, *mse, covered)
+        return PlannedWidth(m, *both, chance, self.detectable(m, power), found, *mse, covered)
 
 
 def residuals(logs: Floats, sessions: NDArray[Any] | None) -> Floats:
@@ -583,7 +583,7 @@ def plan_runs(
     ours, theirs, known = matched(candidate, baseline)
     check_runs(ours, theirs, LEAST_RUNS)
     low, high = min(*ours.runs, *theirs.runs), max(*ours.runs, *theirs.runs)
-    loop, narrow, told = None, None, None
+    loop, narrow, found = None, None, None
     if width is not None:
         own = np.random.default_rng(rng.integers(2**63))
         how: dict[str, Any] = {"interval": interval, "confidence": confidence}
@@ -593,9 +593,9 @@ def plan_runs(
     if width is not None:
         narrow = least_runs(lambda m: simulation.chance(m, width), power, max_runs)
     if effect is not None:
-        told = least_runs(lambda m: simulation.power(m, effect), power, max_runs)
-    asked = (("width", width, narrow), ("effect", effect, told))
-    shown = sorted({m for m in grid if m <= max_runs} | {m for m in (narrow, told) if m})
+        found = least_runs(lambda m: simulation.power(m, effect), power, max_runs)
+    asked = (("width", width, narrow), ("effect", effect, found))
+    shown = sorted({m for m in grid if m <= max_runs} | {m for m in (narrow, found) if m})
     return RunPlan(
         candidate=ours.name,
         baseline=theirs.name,
@@ -609,7 +609,7 @@ def plan_runs(
         max_runs=max_runs,
         simulations=simulations,
         runs_for_width=narrow,
-        runs_for_effect=told,
+        runs_for_effect=found,
         capped=tuple(name for name, goal, runs in asked if goal is not None and not runs),
         table=tuple(simulation.row(m, width, effect, power) for m in shown),
         loop=loop,

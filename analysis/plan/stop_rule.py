@@ -207,19 +207,19 @@ def decide(
     judged = widths[own] if len(variants) > 1 else widths
     known = bool(np.isfinite(judged).all())
     width = float(judged.max()) if known else None
-    told = width_text(width, rule.width)
+    text = width_text(width, rule.width)
     fewest, row, column = suite.fewest()
     enough = fewest >= rule.min_runs
     if width is not None and width <= rule.width and enough:
         why: StopReason = "width"
-        head = f"width {told} <= {rule.width:g} within this session, after {blocks} runs a cell"
+        head = f"width {text} <= {rule.width:g} within this session, after {blocks} runs a cell"
     elif blocks >= rule.max_runs:
         why = "max_runs"
-        head = f"max_runs {rule.max_runs} reached, width {told} within this session"
+        head = f"max_runs {rule.max_runs} reached, width {text} within this session"
     elif late:
         why = "max_time"
         head = f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, "
-        head += f"width {told} within this session"
+        head += f"width {text} within this session"
     else:
         return None
     if width is not None and len(variants) > 2:

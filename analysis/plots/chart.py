@@ -192,12 +192,12 @@ class _Layout:
         if y_label:
             self._upward(y_label, _EDGE + 0.85 * size, (head + total) / 2, size)
         small = SMALL * size
-        told = [line for text in notes for line in broken(text, self.width - 4, small, family)]
-        if told:
+        texts = [line for text in notes for line in broken(text, self.width - 4, small, family)]
+        if texts:
             self._write(
-                "\n".join(told), (_EDGE, total + 0.9 * _LINE * small), small, "start", "second"
+                "\n".join(texts), (_EDGE, total + 0.9 * _LINE * small), small, "start", "second"
             )
-            total += (len(told) * _LINE + 0.4) * small
+            total += (len(texts) * _LINE + 0.4) * small
         return Picture(self.width, total, tuple(self.items), self.sheet, tuple(self.every))
 
     def _columns(self, widths: Sequence[float], left: float) -> list[tuple[float, float, float]]:
@@ -424,14 +424,14 @@ class _Place:
             ((x, y),) = self.at((mark.x, mark.y)).tolist()
             style = style_of_roles(mark.css)
             size = layout.sheet.font_size * (SMALL if style.small else 1.0)
-            said = Letters(
+            found = Letters(
                 x + mark.dx, y + mark.dy + _UP * size, mark.text, size, mark.anchor, style
             )
             if style.hollow:
-                box = said.box(layout.sheet.font_family)
+                box = found.box(layout.sheet.font_family)
                 ends = ((box.left, box.top), (box.right, box.top), (box.right, box.bottom), (box.left, box.bottom))  # fmt: skip
                 add(Outline([np.array(ends)], style_of_roles("page dense"), closed=True))
-            add(said)
+            add(found)
             return
         style = style_of_roles(mark.css)
         if isinstance(mark, Line | Rect):

@@ -50,23 +50,23 @@ def png(picture: Picture, title: str = "", alt: str = "") -> bytes:
     with mpl.rc_context(_SETTINGS):
         renderer = _agg.RendererAgg(wide, high, _DOTS_PER_INCH)
         _Pen(renderer, picture, grain, high).draw()
-    told = PngInfo()
+    found = PngInfo()
     for name, text in (("Title", shown(title)), ("Description", shown(alt))):
         if text:
-            told.add_text(name, text) if text.isascii() else told.add_itxt(name, text)
+            found.add_text(name, text) if text.isascii() else found.add_itxt(name, text)
     content = io.BytesIO()
     dots = frombuffer("RGBA", (wide, high), renderer.buffer_rgba()).convert("RGB")
-    dots.save(content, "png", pnginfo=told, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH), compress_level=4)
+    dots.save(content, "png", pnginfo=found, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH), compress_level=4)
     return content.getvalue()
 
 
 def pdf(picture: Picture, title: str = "", alt: str = "") -> bytes:
     """Give a picture as a page of its size."""
-    told = {"CreationDate": None, "Title": shown(title) or None, "Subject": shown(alt) or None}
+    texts = {"CreationDate": None, "Title": shown(title) or None, "Subject": shown(alt) or None}
     content = io.BytesIO()
     with mpl.rc_context(_SETTINGS):
         file = _pdf.PdfFile(
-            content, metadata={k: v for k, v in told.items() if v or k == "CreationDate"}
+            content, metadata={k: v for k, v in texts.items() if v or k == "CreationDate"}
         )
         try:
             file.newPage(picture.width / 72, picture.height / 72)

@@ -287,8 +287,8 @@ def plot(height: float, marks: Iterable[Mark], alt: str, *, css: str = "") -> Ma
     `alt`: What it shows: its result, in words; "" for one that repeats the text beside it. `css`:
     More classes.
     """
-    said = f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
-    head = f'class="{f"plot {css}".strip()}" {said} width="100%" height="{_n(height)}"'
+    text = f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'
+    head = f'class="{f"plot {css}".strip()}" {text} width="100%" height="{_n(height)}"'
     return Markup(f"<svg {head}>{_joined(marks)}</svg>")  # noqa: S704 - each mark escapes its texts
 
 

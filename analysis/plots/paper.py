@@ -163,8 +163,8 @@ class Picture(NamedTuple):
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} {frame} style="{letters}">'
         )
-        told = [f"<title>{escape(shown(title), quote=False)}</title>"] if title else []
-        told += [f"<desc>{escape(shown(alt), quote=False)}</desc>"] if alt else []
+        texts = [f"<title>{escape(shown(title), quote=False)}</title>"] if title else []
+        texts += [f"<desc>{escape(shown(alt), quote=False)}</desc>"] if alt else []
         back = f'<rect width="100%" height="100%" fill="{PRINT.page}"/>'
         clips: dict[Box, str] = {}
         drawn = [_svg_of(one, self.sheet.font_size, clips) for one in self.items]
@@ -173,7 +173,7 @@ class Picture(NamedTuple):
             f'width="{_n(box.right - box.left)}" height="{_n(box.bottom - box.top)}"/></clipPath>'
             for box, name in clips.items()
         ]
-        return "\n".join([head, *told, back, *cuts, *drawn, "</svg>\n"])
+        return "\n".join([head, *texts, back, *cuts, *drawn, "</svg>\n"])
 
 
 def shown(text: str) -> str:
@@ -190,8 +190,8 @@ def _svg_of(item: Outline | Spots | Letters, size: float, clips: dict[Box, str])
         more = "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
         more += "" if item.size == size else f' font-size="{_n(item.size)}"'
         more += ' font-weight="bold"' if style.bold else ""
-        said = escape(shown(item.text), quote=False)
-        return f'<text {place}{more} fill="{style.colour}" xml:space="preserve">{said}</text>'
+        found = escape(shown(item.text), quote=False)
+        return f'<text {place}{more} fill="{style.colour}" xml:space="preserve">{found}</text>'
     if isinstance(item, Spots):
         return _spots(item)
     d = "".join(_path(part) + ("Z" if item.closed else "") for part in item.parts)

@@ -44,14 +44,14 @@ def for_reading(variables: Mapping[str, str]) -> dict[str, str]:
     return kept | ALONE | {"GIT_ALLOW_PROTOCOL": "none"}
 
 
-def is_cut_off(said: str | bytes) -> bool:
+def is_cut_off(text: str | bytes) -> bool:
     """Tell whether git's answer lacks its end: all that it lists has one, a newline or a null byte."""
-    return said[-1:] not in {"", "\n", "\0", b"", b"\n", b"\0"}
+    return text[-1:] not in {"", "\n", "\0", b"", b"\n", b"\0"}
 
 
-def remedy_in(said: str) -> str | None:
+def remedy_in(text: str) -> str | None:
     """Give the command with which git, as it says, reads a repository that another user owns."""
-    found = _TRUST.search(said)
+    found = _TRUST.search(text)
     return None if found is None else shown(found[1])
 
 

@@ -53,15 +53,15 @@ def packed_targets(
     `commits` are keys about a cell's commit, by its name; one that shares an executable has its own
     where they are not those of the cell at which it is described.
     """
-    told = commits or {}
+    texts = commits or {}
     first: dict[Any, str] = {}
     found: dict[str, Any] = {}
     for name, path in sorted(paths.items()):
-        same, own = first.setdefault(path, name), told.get(name, {})
+        same, own = first.setdefault(path, name), texts.get(name, {})
         if same == name:
             found[name] = {**described[path], **own}
         else:
-            found[name] = {SAME: same, **({} if own == told.get(same, {}) else own)}
+            found[name] = {SAME: same, **({} if own == texts.get(same, {}) else own)}
     return found
 
 
@@ -182,7 +182,7 @@ def findings_of(changes: tuple[Change, ...]) -> tuple[Finding, ...]:
     What makes a trial another one is a finding `drift`, all else `environment`; changed variables are
     one finding together.
     """
-    said = [
+    texts = [
         (change.what, change.key, "drift" if change.identity else "environment")
         for change in changes
         if change.kind != "variables"
@@ -190,9 +190,9 @@ def findings_of(changes: tuple[Change, ...]) -> tuple[Finding, ...]:
     variables = [change.key for change in changes if change.kind == "variables"]
     if variables:
         names = ", ".join(key.partition(".")[2] for key in variables)
-        said.append((f"environment variables changed: {names}", "variables", "environment"))
+        texts.append((f"environment variables changed: {names}", "variables", "environment"))
     reason = "sessions under other conditions are not samples of the same thing"
-    return tuple(warning(check, what, where, None, reason) for what, where, check in said)
+    return tuple(warning(check, what, where, None, reason) for what, where, check in texts)
 
 
 def _identity(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
@@ -360,13 +360,13 @@ def _services(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 def _commits(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     """Compare the commits of what each session builds: they are its identity, and hashes are not."""
-    told = set()
+    texts = set()
     for name in (name for name in a if name in b):
         variant = name.rpartition("/")[2]
         old, new = commit_of(a[name]), commit_of(b[name])
         built = of_one_session(a[name]) or of_one_session(b[name])
-        if built and None not in (old, new) and old != new and (variant, old, new) not in told:
-            told.add((variant, old, new))
+        if built and None not in (old, new) and old != new and (variant, old, new) not in texts:
+            texts.add((variant, old, new))
             what = f"{variant} is built from another commit than before: {old} is now {new}"
             yield _changed(f"targets.{name}.commit", what, old, new, identity=True)
 
@@ -461,13 +461,13 @@ def _bytes(target: Mapping[str, Any]) -> str | None:
     libraries = libraries if isinstance(libraries, dict) else {}
     if not target.get("sha256") or any(map(of_one_session, (target, *libraries.values()))):
         return None
-    told = {
+    texts = {
         name: about.get("sha256") if isinstance(about, dict) else about
         for name, about in libraries.items()
     }
     loader = target.get("interpreter")
     hashes = sorted(map(str, loader.values())) if isinstance(loader, dict) else loader
-    return json.dumps([target["sha256"], hashes, told], sort_keys=True, default=str)
+    return json.dumps([target["sha256"], hashes, texts], sort_keys=True, default=str)
 
 
 def same_in_all(manifests: Iterable[Manifest]) -> Mapping[str, str]:

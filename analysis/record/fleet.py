@@ -40,7 +40,7 @@ _RESTORE = "restore the file from a copy, or put the trials together again: fair
 class FleetHost(Stored):
     """One host of a fleet.
 
-    `host` is the node's name, by which hosts are told apart; `jobs` are the scheduler's ids as texts,
+    `host` is the node's name, by which hosts are separated; `jobs` are the scheduler's ids as texts,
     oldest first, none where the trial was copied by hand; `trial` is the trial's folder, relative to
     the fleet's, with slashes. `further` holds the keys of a later version.
     """

@@ -92,7 +92,7 @@ def about_quantile(unit: str, better: str, metric: str, share: float) -> dict[st
     return {"unit": unit, "better": better, "source": SOURCE, OF: metric, SHARE: repr(share)}
 
 
-def quantile_said(about: Mapping[str, str]) -> tuple[str, float] | None:
+def quantile_about(about: Mapping[str, str]) -> tuple[str, float] | None:
     """Give of which metric a manifest's metric is a quantile, and which; None of others.
 
     ValueError where it can mean nothing.
@@ -145,7 +145,7 @@ T = TypeVar("T")
 _asked: ContextVar[WarmupIterations | None] = ContextVar("warmup_iterations", default=None)
 
 
-def asked_warmup() -> WarmupIterations | None:
+def warmup_in_force() -> WarmupIterations | None:
     """Give what `judging_with` says of all trials that are read; None: what each trial's manifest says."""
     return _asked.get()
 
@@ -181,7 +181,7 @@ _stated: ContextVar[Mapping[str, str]] = ContextVar("stated", default=MappingPro
 
 
 def stating(options: Mapping[str, str]) -> AbstractContextManager[None]:
-    """Let `asked_words` also give these options, such as ``{"better": "lower"}``: a file is read by them."""
+    """Let `judge_words` also give these options, such as ``{"better": "lower"}``: a file is read by them."""
     return _meanwhile(_stated, options)
 
 
@@ -189,9 +189,9 @@ def stating(options: Mapping[str, str]) -> AbstractContextManager[None]:
 _TAKEN = {"bisect": (), "sources": ("columns", "decimal")}
 
 
-def asked_words(command: str = "verdict") -> tuple[str, ...]:
+def judge_words(command: str = "verdict") -> tuple[str, ...]:
     """Give what was asked as words of a command line, for the next `command` to ask it too."""
-    setting, columns, taken = asked_warmup(), stated_columns(), _TAKEN.get(command)
+    setting, columns, taken = warmup_in_force(), stated_columns(), _TAKEN.get(command)
     roles = ", ".join(f"{role}={name}" for role, name in columns.items())
     options = {"columns": roles, **_stated.get()} if columns else _stated.get()
     pairs = [(f"--{WARMUP.replace('_', '-')}", f"{setting}")] if setting is not None else []
@@ -279,7 +279,7 @@ def _wrong(manifest: Manifest) -> Iterator[str]:
             yield "a metric has no unit, or no direction"
         try:
             warmup_of(about)
-            quantile_said(about)
+            quantile_about(about)
         except ValueError:
             yield "the warm-up or the quantile of a metric cannot be read"
     yield from _wrong_counts(manifest)

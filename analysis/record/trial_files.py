@@ -93,7 +93,7 @@ class JudgedMetrics(Stored):
     trial: str | None = None
 
 
-def asked_since(
+def judged_since(
     asked: Sequence[JudgedMetrics], metrics: tuple[str, ...], at: str
 ) -> tuple[JudgedMetrics, ...]:
     """Add what the campaign asks now, if that is something else."""
@@ -114,14 +114,14 @@ def questions_of(parts: Iterable[tuple[str, Manifest]]) -> tuple[JudgedMetrics, 
     return tuple(found) if any(one.metrics for one in found) else ()
 
 
-def asked_now(asked: Iterable[JudgedMetrics]) -> dict[str, tuple[str, ...]]:
+def judged_now(asked: Iterable[JudgedMetrics]) -> dict[str, tuple[str, ...]]:
     """Give the metrics that each part asks now, by its name; of a single trial by no name."""
     return {one.trial or "": one.metrics for one in asked}
 
 
 def one_question(asked: Sequence[JudgedMetrics]) -> tuple[str, ...] | None:
     """Give the metrics that are asked now, the first one first; None where parts differ."""
-    different = set(asked_now(asked).values())
+    different = set(judged_now(asked).values())
     return None if len(different) > 1 else next(iter(different), ())
 
 

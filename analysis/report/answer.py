@@ -20,7 +20,7 @@ from ..verdict.result import Verdict, layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
 from ..words import shorten, shortened, shown
 from .page import Chapter, chapter_of, picture_of
-from .subject import Subject, level_of, metric_said, standing_of
+from .subject import Subject, level_of, metric_label, standing_of
 from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
 
 _WIDE = 110.0  # mm
@@ -38,18 +38,18 @@ _RULES = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
 
 def chapter(subject: Subject) -> Chapter:
     """Give the first screen; what it is about stands in `lead`, the line above the headline."""
-    said, lead = headline(subject.verdict), _about(subject)
-    return chapter_of(subject, "answer", "", partial(_sections, subject), headline=said, lead=lead)
+    text, lead = headline(subject.verdict), _about(subject)
+    return chapter_of(subject, "answer", "", partial(_sections, subject), headline=text, lead=lead)
 
 
 def headline(verdict: Verdict) -> str:
     """Say the verdict's sentence, of a fleet also what holds on hosts like these."""
     names = [verdict.baseline, *(one.variant for one in verdict.candidates)]
-    said = sentence_of(verdict, shortened(names, _LONG_NAME).__getitem__)
+    found = sentence_of(verdict, shortened(names, _LONG_NAME).__getitem__)
     first = verdict.candidates[0] if len(verdict.candidates) == 1 else None
     if first is None or first.hosts is None:
-        return said
-    return f"{said}; on hosts like these: {like_these_text(first, verdict)}"
+        return found
+    return f"{found}; on hosts like these: {like_these_text(first, verdict)}"
 
 
 def _sections(subject: Subject) -> Iterator[Section]:
@@ -75,7 +75,7 @@ def _about(subject: Subject) -> str:
         "fairtrial report",
         shown(subject.title),
         " and ".join(filter(None, days)),
-        metric_said(verdict.metric, verdict.better),
+        metric_label(verdict.metric, verdict.better),
         _hosts(subject),
         _sessions(subject),
     )
@@ -175,13 +175,13 @@ def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
     if not results:
         return f"Nothing can be said of a difference from {verdict.baseline}."
     designs = {result.design: _design(result, verdict) for result in reversed(results)}
-    told = ", or ".join(dict.fromkeys(reversed(designs.values())))
+    text = ", or ".join(dict.fromkeys(reversed(designs.values())))
     within = f"{'' if few_sessions(verdict) else '±'}{100 * verdict.margin:g} %"
     none = "" if set(designs) == {"confounded"} else f"; differences within {within} count as none"
     what, better = "Speedups", ""
     if not results[0].timed:
         what, better = "Ratios", ", above 1 where the candidate is better"
-    return f"{what} are over {verdict.baseline}{better}, {told}{none}."
+    return f"{what} are over {verdict.baseline}{better}, {text}{none}."
 
 
 def _design(result: Multilevel, verdict: Verdict) -> str:
@@ -199,7 +199,7 @@ def _design(result: Multilevel, verdict: Verdict) -> str:
     if result.design.startswith("one session"):
         unit = result.design.rpartition(" ")[2]
         return f"{intervals} from the {unit} of one {noun}, so of that {noun} only"
-    return f"without intervals, because {noun} and variant cannot be told apart"
+    return f"without intervals, because {noun} and variant cannot be separated"
 
 
 def _on_these(verdict: Verdict) -> Iterator[str]:
@@ -209,9 +209,9 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
         line = one.hosts.these or one.hosts.benchmarks[0]
         known = len(one.multilevel.benchmarks) - len(one.hosts.left_out)
         over = line.name if one.hosts.these is None else f"these {known}"
-        told = written(line, column_of(one.multilevel))
+        found = written(line, column_of(one.multilevel))
         word = outcome_word(line.outcome, timed=one.multilevel.timed)
-        numbers = f"{told.speedup.text}x {told.interval}".rstrip()
+        numbers = f"{found.speedup.text}x {found.interval}".rstrip()
         hosts = len(one.hosts.hosts)
         yield f"On these {hosts} hosts alone, over {over}: {one.variant} {numbers}, {word}."
 
@@ -230,8 +230,8 @@ def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
         yield f"{' '.join(layouts)}."
     if verdict.always_valid:
         yield "Intervals hold however often one looks."
-    elif told := looks_text(verdict):
-        yield f"{told[0].upper()}{told[1:]}."
+    elif text := looks_text(verdict):
+        yield f"{text[0].upper()}{text[1:]}."
     most = max(sum(line.low is not None for line in one.benchmarks) for one in results)
     if most > 1 and verdict.correction in _RULES:
         rule = _RULES[verdict.correction]

@@ -31,7 +31,7 @@ from ..plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
 from ..plots.chart import Sheet, arranged
 from ..plots.marks import COLOURS
 from ..plots.paper import Picture
-from ..record.manifest import needed, quantile_said
+from ..record.manifest import needed, quantile_about
 from ..stats.samples import Array
 from ..verdict.sentence import quantile_sentences
 from ..words import shown
@@ -206,8 +206,8 @@ def distribution(subject: Subject) -> Chapter | None:
     cells = _cells(subject, trial, basis.metric)
     if not cells:
         return None
-    declared = map(quantile_said, trial.manifest.metrics.values())
-    asked = {said[1] for said in declared if said is not None and said[0] == basis.metric}
+    declared = map(quantile_about, trial.manifest.metrics.values())
+    asked = {text[1] for text in declared if text is not None and text[0] == basis.metric}
     most = max(one.total for found in cells.values() for one in found.values())
     asked |= {share for share in _USUAL if needed(share) <= most}
     lead = " ".join(quantile_sentences(subject.verdict.metric, basis))
@@ -260,7 +260,7 @@ def _blocks(subject: Subject, cells: Cells, asked: Sequence[float]) -> Iterator[
         few = dict(list(found.items())[:_CURVES])
         yield Figure(
             name=subject.anchor("distribution", bench),
-            alt=f"{bench}: {'; '.join(_told(name, one, unit) for name, one in few.items())}",
+            alt=f"{bench}: {'; '.join(_quantiles(name, one, unit) for name, one in few.items())}",
             draw=lambda few=few: _picture(few, unit),  # type: ignore[misc]
         )
     yield Sentence(
@@ -273,10 +273,10 @@ def _percent(share: float) -> str:
     return f"p{100 * share:.10g}"
 
 
-def _told(name: str, one: Pooled, unit: str) -> str:
+def _quantiles(name: str, one: Pooled, unit: str) -> str:
     known = ((share, one.quantile(share)) for share in _USUAL)
-    said = (f"{_percent(share)} {quantity(x, unit)}" for share, x in known if x is not None)
-    return f"{name}, {one.total:,} values: {', '.join(said) or 'too few'}"
+    texts = (f"{_percent(share)} {quantity(x, unit)}" for share, x in known if x is not None)
+    return f"{name}, {one.total:,} values: {', '.join(texts) or 'too few'}"
 
 
 def _picture(found: Mapping[str, Pooled], unit: str) -> Picture:

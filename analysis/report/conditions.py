@@ -68,10 +68,10 @@ def chapter(subject: Subject) -> Chapter | None:
     if not subject.trials:
         return None
     level = level_of(subject.verdict)
-    told = _of_trials(subject) if level is None else _of_fleet(subject, level)
-    values = {"failed_anchor": subject.anchor("failed"), **told}
+    found = _of_trials(subject) if level is None else _of_fleet(subject, level)
+    values = {"failed_anchor": subject.anchor("failed"), **found}
     failed = sum(len(trial.failed) for trial in subject.trials) if level is None else 0
-    where = told["facts"][0]["texts"][0]
+    where = found["facts"][0]["texts"][0]
     if len(subject.trials) > 1:
         where = f"{len(subject.trials)} trials"
     lead = f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}"
@@ -80,7 +80,7 @@ def chapter(subject: Subject) -> Chapter | None:
 
 
 def _sections(values: Values) -> Iterator[Section]:
-    yield section(*_told(values), title=_TITLE)
+    yield section(*_blocks(values), title=_TITLE)
     failed = [block for host in values["hosts"] for block in _failed(host)]
     yield section(*failed, title="Failed runs", anchor=values["failed_anchor"])
     for host in values["hosts"]:
@@ -90,7 +90,7 @@ def _sections(values: Values) -> Iterator[Section]:
         yield section(campaign, title=f"The campaign{of}", folded=True)
 
 
-def _told(values: Values) -> Iterator[Block]:
+def _blocks(values: Values) -> Iterator[Block]:
     labels, facts = [host["label"] for host in values["hosts"]], values["facts"]
     heads = ("<about", *(f"<{one or 'what is known'}" for one in labels))
     rows = tuple((fact["name"], *fact["texts"]) for fact in facts)
@@ -156,12 +156,12 @@ def outcome_words(run: FailedRun, wall_s: float | None) -> str:
     if run.outcome == "signal":
         known = {int(one): one.name for one in Signals}  # a real-time signal has no name
         number = f"signal {run.signal}" if run.signal is not None else "a signal"
-        said = f"ended by {known.get(run.signal or 0, number)}"
+        text = f"ended by {known.get(run.signal or 0, number)}"
     elif run.outcome == "exit":
-        said = f"exit code {UNKNOWN if run.exit_code is None else run.exit_code}"
+        text = f"exit code {UNKNOWN if run.exit_code is None else run.exit_code}"
     else:
-        said = _WORDS.get(run.outcome, shown(run.outcome))
-    return said if wall_s is None else f"{said} after {quantity(wall_s, 's')}"
+        text = _WORDS.get(run.outcome, shown(run.outcome))
+    return text if wall_s is None else f"{text} after {quantity(wall_s, 's')}"
 
 
 # --- The values: of one trial or two, and of a fleet.
@@ -174,12 +174,12 @@ def _of_trials(subject: Subject) -> Values:
     if len(sources) > 1:
         facts += [{"name": key, "texts": pair} for key, pair in _between(*sources[:2]).items()]
     verdict = subject.verdict
-    said = [] if verdict.certificate is None else [verdict.certificate.sentence]
-    said += [caution.text for caution in verdict.cautions if caution.code in _CITED]
+    texts = [] if verdict.certificate is None else [verdict.certificate.sentence]
+    texts += [caution.text for caution in verdict.cautions if caution.code in _CITED]
     return {
         # what differs between two trials first
         "facts": sorted(facts, key=lambda fact: len(set(fact["texts"])) == 1),
-        "certificate": shown("; ".join(said)).rstrip(".") + "." if said else "not looked for.",
+        "certificate": shown("; ".join(texts)).rstrip(".") + "." if texts else "not looked for.",
         "hosts": [
             _host(source.trial, campaign_text(source.trial.path), differed_of(source), label)
             for label, source in zip("AB" if len(sources) > 1 else [""], sources, strict=False)
@@ -197,11 +197,11 @@ def _of_fleet(subject: Subject, level: HostLevel) -> Values:
         "same": "What was recorded of each host, session by session, stands in its own report: "
         f"fairtrial report {host} -o host.html.",
     }
-    told = _host(subject.trials[0], None if place is None else campaign_text(place), differed)
+    found = _host(subject.trials[0], None if place is None else campaign_text(place), differed)
     return {
         "facts": [{"name": name, "texts": (text,)} for name, text in _standings(verdict, level)],
         "certificate": "a certificate is of one machine, and a fleet has none.",
-        "hosts": [told],
+        "hosts": [found],
     }
 
 
@@ -363,12 +363,12 @@ def _programs(targets: Mapping[str, Any]) -> str:
         hashed = _EACH if of_one_session(about) else hashed
         path = _brief(about.get("resolved") or about.get("path"))
         users.setdefault((path, hashed), set()).add(name.rpartition("/")[2])
-    told = []
+    texts = []
     for (path, hashed), mine in users.items():
         some = ", ".join(sorted(map(_brief, mine)))
         whose = f" ({'the same for all variants' if mine == variants else some})"
-        told.append(f"{path}, {hashed}{whose if len(variants) > 1 else ''}")
-    return listed(told, _PROGRAMS, mark="; ", last="; and")
+        texts.append(f"{path}, {hashed}{whose if len(variants) > 1 else ''}")
+    return listed(texts, _PROGRAMS, mark="; ", last="; and")
 
 
 def _checks(source: Source) -> str:
@@ -377,7 +377,7 @@ def _checks(source: Source) -> str:
         return "none is recorded"
     total = np.unique(source.trial.session).size
     known = {note.check for note in source.notes if note.status in ("ok", "warn", "fail")}
-    told = []
+    texts = []
     for status, words in (("fail", "failed"), ("warn", "warned"), ("unknown", "not answered")):
         found: dict[str, set[int]] = {}
         for note in source.notes:
@@ -387,8 +387,8 @@ def _checks(source: Source) -> str:
         for check, sessions in found.items():
             where = "" if status == "unknown" else f" {in_sessions(sorted(sessions), total)}"
             names.append(f"{shown(check.replace('_', ' '))}{where}")
-        told += [f"{words}: {', '.join(names)}"] if names else []
-    return "; ".join(told) or "all were well"
+        texts += [f"{words}: {', '.join(names)}"] if names else []
+    return "; ".join(texts) or "all were well"
 
 
 def _measured(trial: Trial) -> str:
@@ -396,8 +396,8 @@ def _measured(trial: Trial) -> str:
     if manifest.origin == "imported":  # when it was read is no time of the measurement
         return "unknown: imported from files of another tool"
     end = f" to {_time(manifest.finished)}" if manifest.finished else ""
-    told = f"{_time(manifest.started)}{end} (UTC), {manifest.status}"
-    return shown(f"{told}: {manifest.reason}" if manifest.reason else told)
+    text = f"{_time(manifest.started)}{end} (UTC), {manifest.status}"
+    return shown(f"{text}: {manifest.reason}" if manifest.reason else text)
 
 
 def _time(text: str) -> str:
@@ -499,9 +499,9 @@ def _flat(one: SessionEnvironment) -> dict[str, str]:
     for name, values in one.sections.items():
         for key, value in values.items() if name in _COMPARED else ():
             if isinstance(value, Mapping) and name in _NESTED:
-                flat |= {f"{name}.{key}.{k}": _said(v) for k, v in value.items()}
+                flat |= {f"{name}.{key}.{k}": _value_text(v) for k, v in value.items()}
             else:
-                flat[f"{name}.{key}"] = (_program if name == "targets" else _said)(value)
+                flat[f"{name}.{key}"] = (_program if name == "targets" else _value_text)(value)
     return flat
 
 
@@ -524,13 +524,13 @@ def _program(about: Any) -> str:  # noqa: ANN401 - JSON types
     return " ".join([digest[:12] if isinstance(digest, str) else "not readable", *hashes])
 
 
-def _said(value: Any) -> str:  # noqa: ANN401 - JSON types
+def _value_text(value: Any) -> str:  # noqa: ANN401 - JSON types
     if value is None or value in ({}, []):
         return UNKNOWN
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, Mapping):
-        text = "; ".join(f"{key}: {_said(item)}" for key, item in value.items())
+        text = "; ".join(f"{key}: {_value_text(item)}" for key, item in value.items())
     elif isinstance(value, list):
         text = " / ".join("unlimited" if item is None else str(item) for item in value)
     else:

@@ -110,7 +110,7 @@ def write_all(
     sheet: Sheet | None = None,
     *,
     benchmarks: tuple[str, ...] | None = None,
-    told: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
     """Write each kind that applies as SVG, PDF and PNG, with its data as CSV beside it.
 
@@ -125,7 +125,7 @@ def write_all(
     benchmarks : tuple of str, optional
         Whose own figures are drawn: by default all of up to eight; of more, the first three that a
         caution names, or the first three of the page.
-    told : callable, optional
+    tell : callable, optional
         Called with a sentence for each kind that does not apply.
 
     Returns
@@ -152,7 +152,7 @@ def write_all(
         try:
             drawing = draw(name, subject, sheet, benchmark=benchmark)
         except AnalysisError as error:
-            told(f"no {name}{'' if benchmark is None else f' of {benchmark}'}: {error.what}")
+            tell(f"no {name}{'' if benchmark is None else f' of {benchmark}'}: {error.what}")
             continue
         paths = [folder / f"{drawing.name}{ending}" for ending in ENDINGS]
         for path in paths:

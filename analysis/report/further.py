@@ -32,7 +32,7 @@ from ..plots.marks import style_of
 from ..plots.paper import Picture
 from ..record.fleet import is_fleet
 from ..stats.arguments import stream
-from ..verdict.panel import ONE_VALUE, Said, methods_table, reasons_section, sessions_are_runs
+from ..verdict.panel import ONE_VALUE, MethodRow, methods_table, reasons_section, sessions_are_runs
 from ..verdict.ranking import Ranking, RankRange, rank_variants
 from ..verdict.sentence import word
 from ..words import shown
@@ -77,16 +77,16 @@ def published(subject: Subject) -> Chapter | None:
         "commands": [subject.command(one, of=source) for one in _COMMANDS],
     }
     title = "What the published methods say of the same runs"
-    told = partial(_by_method, subject.anchor("panel"), values)
-    return chapter_of(subject, "panel", title, told, lead=lead, values=values)
+    text = partial(_by_method, subject.anchor("panel"), values)
+    return chapter_of(subject, "panel", title, text, lead=lead, values=values)
 
 
-def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> Said:
+def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> MethodRow:
     """Give the session interval as a method's answer, with the numbers as the first screen writes them."""
     line = found.these if found.these is not None else found.benchmarks[0]
-    told = lines[line.name]
-    answer = f"{word(line, unit)}, {told.speedup.text}x {told.interval}".rstrip()
-    return Said(
+    text = lines[line.name]
+    answer = f"{word(line, unit)}, {text.speedup.text}x {text.interval}".rstrip()
+    return MethodRow(
         method="fairtrial",
         unit=_UNITS.get(found.design, found.outermost),
         estimand="ratio of geometric means",
@@ -94,7 +94,7 @@ def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> Said:
         value=line.speedup,
         low=line.low,
         high=line.high,
-        answer=answer if told.speedup.text else "no estimate",
+        answer=answer if text.speedup.text else "no estimate",
     )
 
 
@@ -103,10 +103,10 @@ def _by_method(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
     for number, one in enumerate(values["candidates"], 1):
         name, pair = f"{anchor}-{number}", f"{one['variant']} over {values['baseline']}"
         alt = f"speedup of {pair}, by each method that gives one"
-        told = [said for said in one["methods"] if said.method not in _NO_RATIO and said.value]
-        picture = Figure(name=f"{name}-ratios", alt=alt, draw=partial(_ratios, told))
+        texts = [text for text in one["methods"] if text.method not in _NO_RATIO and text.value]
+        picture = Figure(name=f"{name}-ratios", alt=alt, draw=partial(_ratios, texts))
         yield section(
-            *([picture] if told else []),
+            *([picture] if texts else []),
             methods_table(name, one["methods"]),
             reasons_section(one["disagreements"]),
             title=one["variant"],
@@ -114,15 +114,15 @@ def _by_method(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
     yield section(*map(CommandLine, values["commands"]), title="How each came to its answer")
 
 
-def _ratios(told: Sequence[Said]) -> Picture:
-    ratios = [n for one in told for n in (one.value, one.low, one.high) if n is not None and n > 0]
-    axes = rows_down([one.method for one in told])
+def _ratios(texts: Sequence[MethodRow]) -> Picture:
+    ratios = [n for one in texts for n in (one.value, one.low, one.high) if n is not None and n > 0]
+    axes = rows_down([one.method for one in texts])
     ratio_axis(axes, "x", ratio_scale(filter(math.isfinite, ratios)))
-    for k, one in enumerate(told):
+    for k, one in enumerate(texts):
         ends = None if one.low is None or one.high is None else (one.low, one.high)
         style = style_of(one.word or "undecided")
         axes.interval(k, one.value or axes.x.low, ends, style, hollow=style == "neither")
-    return arranged(_SHEET, [[axes]], rows_high(_SHEET, len(told), 1.5))
+    return arranged(_SHEET, [[axes]], rows_high(_SHEET, len(texts), 1.5))
 
 
 # --- The suite as a whole: the runs of each benchmark as boxes, the ranking of the variants, the biplot.
@@ -136,8 +136,8 @@ def suite(subject: Subject) -> Chapter | None:
     base = subject.matrices.get(subject.baseline)
     if base is None or len(base.benchmarks) < 2:
         return None
-    told, lead = partial(_of_suite, subject), "boxes of all runs, ranking, biplot"
-    return chapter_of(subject, "suite", "The suite as a whole", told, lead=lead)
+    text, lead = partial(_of_suite, subject), "boxes of all runs, ranking, biplot"
+    return chapter_of(subject, "suite", "The suite as a whole", text, lead=lead)
 
 
 def _of_suite(subject: Subject) -> Iterator[Section]:
@@ -177,13 +177,13 @@ def _ranking(subject: Subject) -> Section:
         looks=1 if verdict.always_valid else asked.get("looks"),
         ranked=False,
     )
-    said = (
+    text = (
         f"Each of {len(found.pairs)} pairs is compared over the suite by its {found.sessions} sessions "
         f"(t, {100 * found.confidence:g} %, corrected after Holm)."
     )
     if verdict.always_valid:
-        said += " These intervals are those of one look, not the ones that hold at every look."
-    return section(_ranks(f"{subject.anchor('suite')}-ranks", found), said, title="Ranking")
+        text += " These intervals are those of one look, not the ones that hold at every look."
+    return section(_ranks(f"{subject.anchor('suite')}-ranks", found), text, title="Ranking")
 
 
 def _ranks(name: str, found: Ranking) -> Table:
@@ -202,7 +202,7 @@ def _ranks(name: str, found: Ranking) -> Table:
         found.places,
         ("<rank", lambda place: Value(span((place.best, place.worst)), place.best)),
         ("<variant", lambda place: shown(place.variant)),
-        ("<not told apart from", not_apart),
+        ("<not separated from", not_apart),
     )
 
 
@@ -230,12 +230,12 @@ def variation(subject: Subject) -> Chapter | None:
         )
     # the trial of a fleet takes each host as one session; the sources of variation have both
     fleet = is_fleet(trial.path)
-    trials, told = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())
+    trials, text = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())
     metric, confidence = subject.verdict.metric, subject.verdict.confidence
     rng = stream(_SEED, "sources")
     with suppress(InsufficientDataError):
         found = sources(trials, metric=metric, confidence=confidence, rng=rng, seed=_SEED)
-        page = page_of(replace(found, cautions=merged(told, found.cautions)))
+        page = page_of(replace(found, cautions=merged(text, found.cautions)))
         anchor = subject.anchor("variation")
 
         def own(block: Block) -> Block:

@@ -75,11 +75,11 @@ def history_html(history: History) -> str:
         lead=f"fairtrial history · {about}",
         sections=lambda: tuple(_answer(history, heading)),
     )
-    told = counted(len(still), "benchmark")
+    text = counted(len(still), "benchmark")
     chapters = (
         answer,
         *([strips("strips", "Night by night", seen)] if seen else ()),
-        *([strips("still", "Without a change", folded, told)] if folded else ()),
+        *([strips("still", "Without a change", folded, text)] if folded else ()),
     )
     report = Report(
         title=history.campaign or history.place,
@@ -282,7 +282,7 @@ def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
     marks: list[Mark] = [plots.band(0, 1, top, bottom, "panel")]
     if missing := [(at(place) - half, at(place) + half) for place in places.missing]:
         marks.append(plots.boxes(missing, "history-missing", top=top, height=_HEIGHT))
-    said: list[tuple[float, str, str]] = []
+    texts: list[tuple[float, str, str]] = []
     for series in one.series:
         where = _where(series, places)
         for found in series.intervals:
@@ -293,14 +293,14 @@ def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
             marks.append(plots.stroke(best, top - 3, bottom, "history-best"))
             step = series.difference(found.step)
             size = step.cell() if step.low is None else step.cell_interval()
-            said.append((best, size.replace("-", "\N{MINUS SIGN}"), css))
+            texts.append((best, size.replace("-", "\N{MINUS SIGN}"), css))
     for y, text in _ticks(scale, unit):
         line = plots.line(0, y, 1, y, "one" if text in ("same", "1×") else "grid")
         marks += [line, plots.label(0, y + 4, text, "", anchor="end", dx=-6)]
     for before, after in pairwise(one.series):
         border = (_where(before, places)[-1] + _where(after, places)[0]) / 2
         marks.append(plots.stroke(border, top - 6, bottom + 6, "history-end"))
-        said.append((border, f"{before.ends} changed", "second"))
+        texts.append((border, f"{before.ends} changed", "second"))
     area = {"top": top, "height": _HEIGHT}
     points, lines = [], []
     for series in one.series:
@@ -320,7 +320,7 @@ def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
         marks.append(plots.segments(lines, "history-level", **area))
     host = list(_of_host(one, history, places, bottom + 4))
     marks += host
-    marks += _said(said)
+    marks += _labels(texts)
     bottom += _LANE * bool(host)
     for anchor, place in (("start", 0), ("end", len(places.names) - 1))[: len(places.names)]:
         day = places.names[place]
@@ -393,7 +393,7 @@ def _percent(value: float) -> str:
     return f"{value:+g}\N{NO-BREAK SPACE}%".replace("-", "\N{MINUS SIGN}")
 
 
-def _said(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
+def _labels(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
     """Say above the panel what changed, and where a series ends; what has no room is left out."""
     free = 0.0
     for x, text, css in sorted(texts):
@@ -418,9 +418,9 @@ def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iter
 
 def words_of(one: Benchmark) -> str:
     """Say in words what the picture shows."""
-    said = [f"{shown(one.name)}: {counted(sum(len(s.values) for s in one.series), 'night')}"]
+    texts = [f"{shown(one.name)}: {counted(sum(len(s.values) for s in one.series), 'night')}"]
     if len(one.series) > 1:
-        said.append(f"{len(one.series)} parts that are not compared")
+        texts.append(f"{len(one.series)} parts that are not compared")
     changes = [
         f"between {label(found.first_value)} and {label(found.last_value)} "
         f"{series.difference(found.step).ranged()}"
@@ -428,9 +428,9 @@ def words_of(one: Benchmark) -> str:
         for label in (label_of(series.values),)
         for found in series.intervals
     ]
-    said += changes or ["no change found"]
+    texts += changes or ["no change found"]
     scale = scale_of(one)
     values = [value for series in one.series for value in _values(series) if value is not None]
     if far := sum(not scale.holds(value) for value in values):
-        said.append(f"{counted(far, 'night')} beyond the edge")
-    return "; ".join(said)
+        texts.append(f"{counted(far, 'night')} beyond the edge")
+    return "; ".join(texts)

@@ -341,15 +341,15 @@ def _looks(verdict: Verdict) -> Iterator[str]:
         f"at a risk of {figures.significant(100 * verdict.look_alpha, 3)} %, so that all looks "
         f"together risk at most {100 * verdict.risk_total:.3g} %."
     )
-    told = {
+    found = {
         "planned": f"The data were to have {counted(verdict.looks, 'look')}, each",
         "repeated": "The data were looked at while they were measured, after numbers of sessions that "
         "were listed before, each time",
         "growing": "The data grew without a plan of looks: this one, number "
         f"{verdict.looks}, was judged",
     }.get(verdict.looks_rule)
-    if told is not None:
-        yield f"{told} {risk}"
+    if found is not None:
+        yield f"{found} {risk}"
 
 
 def _tool(subject: Subject, cited: str) -> Sentence:
@@ -406,8 +406,8 @@ def works_used(subject: Subject) -> tuple[str, ...]:
 def methods_used(subject: Subject) -> list[tuple[str, tuple[str, ...]]]:
     """Give what `METHODS` says of the published methods that gave an answer, each once."""
     panels = [one.panel for one in subject.candidates if one.panel is not None]
-    said = [one for panel in panels for one in panel.methods]
-    answered = [one.method for one in said if not one.answer.startswith("not possible")]
+    texts = [one for panel in panels for one in panel.methods]
+    answered = [one.method for one in texts if not one.answer.startswith("not possible")]
     names = dict.fromkeys(method.partition(",")[0] for method in answered)
     return [METHODS[name] for name in names if name in METHODS]
 

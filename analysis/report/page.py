@@ -58,8 +58,8 @@ class Chapter:
 
     def to_dict(self) -> dict[str, Any]:
         """Give its values, or its sections, as JSON types."""
-        told = plain(self.values) if self.values else {"sections": plain(tuple(self.sections()))}
-        return {"anchor": self.anchor, "title": self.title, **told}
+        found = plain(self.values) if self.values else {"sections": plain(tuple(self.sections()))}
+        return {"anchor": self.anchor, "title": self.title, **found}
 
 
 def chapter_of(
@@ -155,9 +155,9 @@ def brief_page(report: Report) -> Page:
     more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
     brief = abridging(report.names)
     answer = [section(with_whole_interval(report.headline))]
-    for told in report.briefs:
-        answer += [section(told["heading"])] if told["heading"] else []
-        answer += [abridged(one, brief) for one in brief_sections(told)]
+    for text in report.briefs:
+        answer += [section(text["heading"])] if text["heading"] else []
+        answer += [abridged(one, brief) for one in brief_sections(text)]
     return Page(
         title=report.headline,
         sections=tuple(answer),

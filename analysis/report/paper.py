@@ -22,7 +22,7 @@ from ..importers.reader import trial_and_variant
 from ..methods.multilevel.host_effects import HostLevel
 from ..pages.model import CommandLine, Listing, Section, section, table_of
 from ..record.fleet import FLEET, read_fleet
-from ..record.manifest import asked_words, read_manifest
+from ..record.manifest import judge_words, read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import (
     BUILDS,
@@ -49,7 +49,7 @@ Facts = Iterator[tuple[str, str | None]]  # a name; what is known, None where no
 
 def commands_of(subject: Subject) -> list[str]:
     """Give the command lines that measure and judge the same again, as they would be typed."""
-    level, options, words = level_of(subject.verdict), [*_options(subject)], asked_words()
+    level, options, words = level_of(subject.verdict), [*_options(subject)], judge_words()
     for option, value in zip(words[::2], words[1::2], strict=True):
         options += [] if option in options else [option, value]
     lines = [words for trial in _ours(subject) for words in _measuring(trial, level)]
@@ -254,8 +254,8 @@ def chapter(subject: Subject) -> Chapter:
     }
     title = "For a paper" if first else f"For a paper: {metric}"
     lead = "the methods as a paragraph, what it cites, the commands, the values"
-    told = partial(_sections, subject.anchor("paper"), values)
-    return chapter_of(subject, "paper", title, told, lead=lead, values=values, whole=True)
+    found = partial(_sections, subject.anchor("paper"), values)
+    return chapter_of(subject, "paper", title, found, lead=lead, values=values, whole=True)
 
 
 def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:

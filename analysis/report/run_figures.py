@@ -69,12 +69,12 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     axes.x_label = f"{name_of(metric, sheet)} of a run ({better} is better)"
     if scale.log and subject.baseline in cells:
         axes.upright(mean_of(cells[subject.baseline].values, log=True), "one thin")
-    told, rows = [], list[tuple[Number, ...]]()
+    text, rows = [], list[tuple[Number, ...]]()
     for row, (name, cell) in enumerate(cells.items()):
         _strip(axes, cell, styles[name], row, scale)
         sessions = "" if cell.labels == ("",) else f" in {len(cell.labels)} sessions"
         median, low, high = (quantity(v, unit) for v in (float(np.median(cell.values)), *cell.ends))
-        told.append(f"{name}: {cell.values.size} runs{sessions}, median {median}, {low} to {high}")
+        text.append(f"{name}: {cell.values.size} runs{sessions}, median {median}, {low} to {high}")
         blocks = [None] * cell.values.size if cell.block is None else cell.block.tolist()
         named = [cell.labels[session] or None for session in cell.session.tolist()]
         runs = zip(named, blocks, cell.values.tolist(), strict=True)
@@ -82,7 +82,7 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     lines = max(min(len(cell.labels), _LINES) for cell in cells.values())
     height = rows_high(sheet, len(cells), 2.4 + 0.55 * lines, 3.5)
     return Drawing(
-        alt=f"{metric} of {benchmark}, {better} is better. {'. '.join(told)}.",
+        alt=f"{metric} of {benchmark}, {better} is better. {'. '.join(text)}.",
         picture=arranged(sheet, [[axes]], height),
         columns=("variant", "session", "block", f"{metric}_{unit}"),
         rows=tuple(rows),
@@ -128,7 +128,7 @@ def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         x_label=f"{name_of(metric, sheet, 0.3)} of at most",
     )
     quantity_axis(axes, "x", scale, unit)
-    told, rows = [], list[tuple[Number, ...]]()
+    text, rows = [], list[tuple[Number, ...]]()
     for name, cell in cells.items():
         count, css = cell.values.size, f"{styles[name]} curve"
         steps = distribution(cell)
@@ -136,10 +136,10 @@ def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         axes.keys.append(Key(f"{names[name]}, {count} runs", css))
         axes.curve(x, y, css, steps=True)
         half, most = (quantity(float(q), unit) for q in np.quantile(cell.values, [0.5, 0.9]))
-        told.append(f"half of {name}'s {count} runs need at most {half}, nine tenths {most}")
+        text.append(f"half of {name}'s {count} runs need at most {half}, nine tenths {most}")
         rows += [(name, *step) for step in steps.tolist()]
     return Drawing(
-        alt=f"Empirical distribution functions of {metric} on {benchmark}: {'; '.join(told)}.",
+        alt=f"Empirical distribution functions of {metric} on {benchmark}: {'; '.join(text)}.",
         picture=arranged(sheet, [[axes]], min(sheet.width * 0.62, 90.0)),
         columns=("variant", f"{metric}_{unit}", "share"),
         rows=tuple(rows),
@@ -173,7 +173,7 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     )
     axes.margin(verdict.margin, "y")
     ratio_axis(axes, "y", scale)
-    told, notes, rows = [], list[str](), list[tuple[Number, ...]]()
+    phrase, notes, rows = [], list[str](), list[tuple[Number, ...]]()
     for k, (name, shift) in enumerate(found.items()):
         x = np.array(shift.shares) + (k - (len(found) - 1) / 2) * 0.016
         low, middle, high = ends[name]
@@ -186,7 +186,7 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         limits = ["quartiles, for lack of runs"] * few
         limits += ["one session, so no interval"] * bool(np.isnan(shift.half).all())
         notes += [f"{names[name]}: {limit}" for limit in limits]
-        told.append(f"{name}: {', '.join([*at, *limits])}, over {shift.sessions} sessions")
+        phrase.append(f"{name}: {', '.join([*at, *limits])}, over {shift.sessions} sessions")
         known = np.isfinite(shift.half).tolist()
         each = zip(shift.shares, known, *ends[name].tolist(), strict=True)
         rows += [
@@ -195,7 +195,7 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         ]
     return Drawing(
         alt=f"Speedups over {subject.baseline} by quantile of the runs of {benchmark} "
-        f"(shift function). {'. '.join(told)}.",
+        f"(shift function). {'. '.join(phrase)}.",
         picture=arranged(sheet, [[axes]], min(sheet.width * 0.62, 90.0), notes=notes),
         columns=("candidate", "share", "speedup", "low", "high", "sessions"),
         rows=tuple(rows),
@@ -242,7 +242,7 @@ def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         raise InsufficientDataError(why, benchmark, n=0, needed=3)
     unit = subject.verdict.unit
     names = names_of(list(found), sheet)
-    panels, told, rows = [], [], list[tuple[Number, ...]]()
+    panels, text, rows = [], [], list[tuple[Number, ...]]()
     for name, one in found.items():
         top = float(max(one.normal.max(), one.kernel.max()))
         axes = Axes(y=Scale(0, 1.05 * top), title=f"{names[name]}: {one.ordered.size} runs")
@@ -255,7 +255,7 @@ def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         # half of the area between two densities is the share of runs that the law has elsewhere
         apart = 50 * np.trapezoid(np.abs(one.kernel - one.normal), one.grid)
         runs = one.ordered.size
-        told.append(f"{name}: {apart:.0f} % of the area of {runs} runs lies outside of the law")
+        text.append(f"{name}: {apart:.0f} % of the area of {runs} runs lies outside of the law")
         curves = np.column_stack((one.grid, one.kernel, one.normal))
         rows += [(name, *each) for each in curves.tolist()]
     kernel = Key("kernel density", f"{styles[next(iter(found))]} curve")
@@ -264,7 +264,7 @@ def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     height = rows_high(sheet, len(found), 11.5, 5.5)
     return Drawing(
         alt=f"Kernel densities of the runs of {benchmark}, and the normal laws with their mean and "
-        f"standard deviation. {'. '.join(told)}.",
+        f"standard deviation. {'. '.join(text)}.",
         picture=arranged(sheet, [[axes] for axes in panels], height, y_label="density"),
         columns=("variant", f"{subject.verdict.metric}_{unit}", "kernel_density", "normal_law"),
         rows=tuple(rows),
@@ -285,7 +285,7 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         raise InsufficientDataError(what, benchmark, n=0, needed=_FEWEST)
     across = max(1, min(len(found), int(sheet.width / _NARROW)))
     names = names_of(list(found), sheet, 0.7 * _NARROW / sheet.width)
-    panels, told, rows = [], [], list[tuple[Number, ...]]()
+    panels, text, rows = [], [], list[tuple[Number, ...]]()
     for k, (name, dots) in enumerate(found.items()):
         reach = 1.06 * float(np.abs(dots).max())
         step = max(1, math.ceil(reach / 2))
@@ -298,14 +298,14 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         panels.append(axes)
         apart = float(np.abs(dots[:, 1] - dots[:, 0]).max())
         law = f"the farthest lies {apart:.1f} standard deviations from the law"
-        told.append(f"{name}: {len(dots)} runs, {law}")
+        text.append(f"{name}: {len(dots)} runs, {law}")
         rows += [(name, *dot) for dot in dots.tolist()]
     logs = "logs of the " if all(cells[name].positive for name in found) else ""
     high = min(sheet.width / across * 0.92, 62.0) + 3 * sheet.font_size * POINT
     height = min(230.0, high * -(-len(panels) // across))
     return Drawing(
         alt=f"Q-Q plot of the {logs}runs of {benchmark}, less their session's mean, against a normal "
-        f"law. {'. '.join(told)}.",
+        f"law. {'. '.join(text)}.",
         picture=in_columns(sheet, panels, across, height),
         columns=("variant", "normal_quantile", "residual_in_sd"),
         rows=tuple(rows),
@@ -330,18 +330,18 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         raise InsufficientDataError("no variant has a mixture", benchmark, n=0, needed=3)
     window = window_of(fitted)
     names = names_of([one.variant for one in fitted], sheet)
-    panels, told, notes, beyond = [], [], [], False
+    panels, phrase, notes, beyond = [], [], [], False
     rows: list[tuple[Number, ...]] = []
     for one in fitted:
         found, count = one.fitted, f"{one.values.size} runs"
         parts = counted(found.components, "component"), counted(found.modes().size, "mode")
-        said = ", ".join((count, *parts))
-        axes = Axes(title=f"{names[one.variant]}: {said}", x_texts=one is fitted[-1])
+        words = ", ".join((count, *parts))
+        axes = Axes(title=f"{names[one.variant]}: {words}", x_texts=one is fitted[-1])
         quantity_axis(axes, "x", window, unit)
         beyond |= draw_mixture(axes, one, styles[one.variant], unit=unit)
         label, axes.y_label, axes.keys = axes.y_label, "", []
         panels.append(axes)
-        told += [f"{one.variant}: {text}" for text in (said, *(c.text for c in one.cautions))]
+        phrase += [f"{one.variant}: {text}" for text in (words, *(c.text for c in one.cautions))]
         notes += [f"{names[one.variant]}: {caution.text}" for caution in one.cautions]
         laws = np.column_stack((found.weights, found.means, found.sds)).tolist()
         rows += [(one.variant, k, *law, unit) for k, law in enumerate(laws, 1)]
@@ -350,7 +350,7 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     panels[-1].x_label = f"{name_of(subject.verdict.metric, sheet)} of a run ({better} is better)"
     height = rows_high(sheet, len(fitted), 9.5, 3.5)
     return Drawing(
-        alt=f"Gaussian mixtures by BIC of the runs of {benchmark}. {'. '.join(told)}.",
+        alt=f"Gaussian mixtures by BIC of the runs of {benchmark}. {'. '.join(phrase)}.",
         picture=arranged(sheet, [[axes] for axes in panels], height, y_label=label, notes=notes),
         columns=("variant", "component", "weight", "mean", "sd", "unit"),
         rows=tuple(rows),
@@ -455,11 +455,11 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         axes.title = f"{names[name]}: {len(some)} of {len(runs[name])} runs"
         panels.append(axes)
     panels[-1].x_label = f"iteration; {name_of(metric, sheet)} ({subject.verdict.better} is better)"
-    told, rows = [], list[tuple[Number, ...]]()
+    text, rows = [], list[tuple[Number, ...]]()
     for name, found in runs.items():
         if found:
             left = span(run.left_out for _, run in found)
-            told.append(f"{name}: {len(found)} runs, {left} iterations not judged")
+            text.append(f"{name}: {len(found)} runs, {left} iterations not judged")
         for number, (session, run) in enumerate(found, 1):
             for place, value in zip(run.places.tolist(), run.values.tolist(), strict=True):
                 iteration = int(place) if place == int(place) else place
@@ -468,7 +468,7 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     height = rows_high(sheet, len(panels), 7.0, 4.0)
     notes = ["dot: the first iteration that is judged"]
     return Drawing(
-        alt=f"{metric} of {benchmark}, iteration by iteration. {'; '.join(told)}.",
+        alt=f"{metric} of {benchmark}, iteration by iteration. {'; '.join(text)}.",
         picture=arranged(sheet, [[axes] for axes in panels], height, notes=notes),
         columns=tuple(headings.split()),
         rows=tuple(rows),

@@ -17,7 +17,7 @@ from ..methods.multilevel.host_effects import HostLevel
 from ..methods.multilevel.result import MoreSessions, Multilevel
 from ..pages.model import Sentence
 from ..record.fleet import is_fleet
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..verdict.fleet import judge_fleet
 from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
 from ..verdict.judging import judge, judge_alone, judge_sources
@@ -76,8 +76,8 @@ def standing_of(verdict: Verdict) -> Iterator[str]:
         if one.hosts is not None:
             for sentence in disagreeing_sentences(verdict, one.hosts):
                 yield f"{one.variant}: {sentence.text}" if several else sentence.text
-    told: tuple[Sentence, ...] = standing_sentences(verdict.hosts, whole=True)
-    yield from (sentence.text for sentence in told)
+    found: tuple[Sentence, ...] = standing_sentences(verdict.hosts, whole=True)
+    yield from (sentence.text for sentence in found)
 
 
 def _advised(one: CandidateVerdict) -> CandidateVerdict:
@@ -94,8 +94,8 @@ def _advised(one: CandidateVerdict) -> CandidateVerdict:
     }
     lines = (replace(line, more_sessions=more.get(line.name)) for line in result.benchmarks)
     these = result.these and replace(result.these, more_sessions=more.get(None))
-    told: Multilevel = replace(result, benchmarks=tuple(lines), these=these)
-    return replace(one, multilevel=told)
+    text: Multilevel = replace(result, benchmarks=tuple(lines), these=these)
+    return replace(one, multilevel=text)
 
 
 # --- How a name that is not ours is shown: nothing in it moves, hides or reorders what stands around it.
@@ -117,7 +117,7 @@ def in_short(text: str, width: int = 28) -> str:
     return shorten(shown(" ".join(text.split())), width)
 
 
-def metric_said(metric: str, better: str) -> str:
+def metric_label(metric: str, better: str) -> str:
     """Name a metric as the line above a page's title does."""
     name = "wall time" if metric == "wall" else in_short(metric)
     return f"{name}, higher is better" if better == "higher" else name
@@ -161,7 +161,7 @@ class Subject:
     def command(self, words: str, *more: str, of: Sequence[str] = ()) -> str:
         """Give a command on these sources, or on some `of` them, with this metric."""
         metric = () if self.verdict.usual else ("--metric", self.verdict.metric)
-        asked = (*(of or self.sources), *metric, *asked_words(words.split(maxsplit=1)[0]), *more)
+        asked = (*(of or self.sources), *metric, *judge_words(words.split(maxsplit=1)[0]), *more)
         return shlex.join(["fairtrial", *words.split(), *asked])
 
     def anchor(self, kind: str, name: str = "") -> str:

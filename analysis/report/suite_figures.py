@@ -84,14 +84,14 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
         if k + across >= len(results):
             axes.x_label = f"speedup{one} over {base}"
         panels.append(axes)
-    told = [_told(result, texts[result.candidate]) for result in results]
+    parts = [_heading(result, texts[result.candidate]) for result in results]
     level, among = level_of(subject.verdict), f"in {subject.verdict.sessions} sessions"
     if level is not None:
         among = f"on hosts like these {len(level.hosts)}, in {level.sessions} sessions of theirs"
     headings = "candidate baseline line speedup low high confidence word sessions session_speedups"
     return Drawing(
         alt=f"Speedups over {subject.baseline}, {among} with {subject.verdict.runs} runs. "
-        f"{'. '.join(told)}.",
+        f"{'. '.join(parts)}.",
         picture=in_columns(sheet, panels, across, height, notes),
         columns=tuple(headings.split()),
         rows=tuple(_numbers(result, line) for result in results for line in column_of(result)),
@@ -138,16 +138,16 @@ def _extent(lines: Iterable[Line]) -> list[float]:
     return [*speedups, *(min(max(end, low / room), high * room) for end in ends)]
 
 
-def _told(result: Multilevel, texts: Mapping[str, Written]) -> str:
+def _heading(result: Multilevel, texts: Mapping[str, Written]) -> str:
     line = result.these if result.these is not None else result.benchmarks[0]
     text, many = texts[line.name], len(result.benchmarks)
     level = f"{100 * result.confidence:.0f} % interval {text.interval}"
     what = f"{many} benchmarks" if many > 1 else repr(line.name)
-    said = (
+    words = (
         f"{result.candidate}: {text.speedup.text} times over {what}, "
         f"{level if text.interval else 'no interval'}, {outcome_word(line.outcome, timed=result.timed)}"
     )
-    return f"{said}; {_counted(result)}" if many > 1 else said
+    return f"{words}; {_counted(result)}" if many > 1 else words
 
 
 def _counted(result: Multilevel) -> str:
@@ -218,7 +218,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
     one = name_of(subject.baseline, sheet, 0.7 / across)
     metric = name_of(subject.verdict.metric, sheet, 0.2)
     panels[-1].x_label = f"{metric}; 1× is the median of\n{one}"
-    told = [
+    texts = [
         f"{one.variant}: {_counted(one.multilevel)}"
         for one in subject.candidates
         if one.multilevel is not None and one.variant in variants
@@ -227,7 +227,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
     height = rows_high(sheet, down * max(len(few) + 1.0, 5.0), 1.5, 1.0 + 3.2 * down)
     headings = "variant benchmark unit minimum quartile_1 median quartile_3 maximum runs"
     return Drawing(
-        alt=f"{'. '.join([f'{what}, relative to the median of {subject.baseline}', *told])}.",
+        alt=f"{'. '.join([f'{what}, relative to the median of {subject.baseline}', *texts])}.",
         picture=in_columns(sheet, panels, across, height, notes),
         columns=tuple(headings.split()),
         rows=tuple(
@@ -392,14 +392,14 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
     a density is the smallest that leaves it one peak.
     """
     found = {}
-    why, told = "there is no variant", list[str]()
+    why, text = "there is no variant", list[str]()
     for name, matrix in list(subject.matrices.items())[: len(COLOURS)]:
         try:
             runs = runs_of(matrix)
             drawn = sample_means(runs, rng=stream(_SEED, "mean sample size", name))
             found[name] = {size: (x - x.mean()) / x.std(ddof=1) for size, x in drawn}
             _, least = sizes_enough(runs, risk=0.05, rng=stream(_SEED, "mean sample size", name))
-            told.append(f"{name}: means {from_on(*least)}")
+            text.append(f"{name}: means {from_on(*least)}")
         except AnalysisError as error:
             why = error.what
     if not found:
@@ -437,7 +437,7 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
     high = -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * POINT)
     return Drawing(
         alt=f"Densities of {rows[0][2]} means of n runs each, n from {sizes[0]} to {sizes[-1]}, "
-        f"against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(told)}.",
+        f"against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(text)}.",
         picture=in_columns(sheet, panels, across, min(230.0, high)),
         columns=("variant", "n", "means", "p_lilliefors"),
         rows=tuple(rows),

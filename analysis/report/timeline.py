@@ -180,31 +180,31 @@ def chapter(subject: Subject) -> Chapter | None:
         "failed_anchor": subject.anchor("failed").removeprefix(subject.prefix),
     }
     title = "The trial as it happened" if level is None else "The runs, host by host"
-    told = partial(_sections, subject, values, timelines, noun)
+    found = partial(_sections, subject, values, timelines, noun)
     lead = f"all runs, {noun} by {noun}"
-    return chapter_of(subject, "happened", title, told, lead=lead, values=values)
+    return chapter_of(subject, "happened", title, found, lead=lead, values=values)
 
 
 def _sections(
     subject: Subject, values: Values, timelines: Sequence[_Timeline], noun: str
 ) -> Iterator[Section]:
     blocks: list[Block | str] = list(values["deck"])
-    for told, one in zip(values["timelines"], timelines, strict=True):
-        blocks += [f"{told['label']}: {told['trial']}"] if told["label"] else []
-        draw = partial(_picture, one, noun, told["alt"])
-        blocks.append(Figure(name=subject.anchor("happened"), alt=told["alt"], draw=draw))
+    for text, one in zip(values["timelines"], timelines, strict=True):
+        blocks += [f"{text['label']}: {text['trial']}"] if text["label"] else []
+        draw = partial(_picture, one, noun, text["alt"])
+        blocks.append(Figure(name=subject.anchor("happened"), alt=text["alt"], draw=draw))
     if values["failed"]:
         blocks.append("Crosses: failed runs, which are listed with the conditions.")
     yield section(*blocks)
     tables = (
         table_of(
-            "-".join(filter(None, ("happened", told["label"].lower()))),
-            told["sessions"],
+            "-".join(filter(None, ("happened", text["label"].lower()))),
+            text["sessions"],
             (f"<{noun}", itemgetter("session")),
             *((name, itemgetter(name)) for name in ("seconds", "runs")),
             ("median, against their cells'", itemgetter("level")),
         )
-        for told in values["timelines"]
+        for text in values["timelines"]
     )
     yield section(*tables, title=f"{noun.capitalize()} by {noun}", folded=True)
 
@@ -245,14 +245,14 @@ def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
             yield f"{one.label}: {text}." if one.label else f"{text[:1].upper()}{text[1:]}."
 
 
-def _values(told: _Timeline, noun: str) -> Values:
-    runs, clock = told.runs, told.runs.clock
-    said = [f"{runs.rows.size:,} runs in {figures.counted(len(told.names), noun)} against time"]
-    said += [f"{words} in {figures.counted(len(places), noun)}" for words, places in told.lanes]
-    said += [f"{told.beyond:,} beyond the edges"] if told.beyond else []
-    said += [figures.counted(len(told.failed), "failed run")] if told.failed else []
+def _values(plot: _Timeline, noun: str) -> Values:
+    runs, clock = plot.runs, plot.runs.clock
+    alt = [f"{runs.rows.size:,} runs in {figures.counted(len(plot.names), noun)} against time"]
+    alt += [f"{words} in {figures.counted(len(places), noun)}" for words, places in plot.lanes]
+    alt += [f"{plot.beyond:,} beyond the edges"] if plot.beyond else []
+    alt += [figures.counted(len(plot.failed), "failed run")] if plot.failed else []
     sessions = []
-    for k, name in enumerate(told.names[:_SESSIONS]):
+    for k, name in enumerate(plot.names[:_SESSIONS]):
         mine = clock.place[runs.rows] == k
         count, seconds = int(mine.sum()), float(clock.lengths[k])
         level = math.exp(float(np.median(runs.logs[mine]))) if count else None
@@ -264,7 +264,7 @@ def _values(told: _Timeline, noun: str) -> Values:
         }
         sessions.append(row)
     trial = shown(runs.trial.manifest.trial)
-    return {"label": told.label, "trial": trial, "alt": "; ".join(said), "sessions": sessions}
+    return {"label": plot.label, "trial": trial, "alt": "; ".join(alt), "sessions": sessions}
 
 
 # --- The picture: a panel for each session, findings above, failed runs below.
@@ -296,51 +296,51 @@ _WORDS = {  # findings that are drawn, and what they are called
 }
 
 
-def _picture(told: _Timeline, noun: str, alt: str) -> Markup:
-    clock, count = told.runs.clock, len(told.names)
+def _picture(plot: _Timeline, noun: str, alt: str) -> Markup:
+    clock, count = plot.runs.clock, len(plot.names)
     gap = 0.0 if count < 2 else min(0.006, _GAP / count)
     width = (1 - gap * (count - 1)) / count
     lefts = [k * (width + gap) for k in range(count)]
-    lanes = told.lanes
+    lanes = plot.lanes
     top = _NUMBERS + len(lanes) * _LANE + 4.0
     bottom = top + _HEIGHT
     marks: list[Mark] = [plots.band(left, left + width, top, bottom, "panel") for left in lefts]
-    for tick in plots.ratio_ticks(told.scale):
-        y = top + (1 - told.scale.at(tick.value)) * _HEIGHT
+    for tick in plots.ratio_ticks(plot.scale):
+        y = top + (1 - plot.scale.at(tick.value)) * _HEIGHT
         if top + 5 < y < bottom - 5:
             marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
             marks.append(plots.label(0, y + 4, tick.text, "", anchor="end", dx=-6))
     for k, left in enumerate(lefts):
         area = {"top": top, "height": _HEIGHT, "left": left, "width": width}
-        for css, points in _clouds(told, k):
-            marks.append(plots.dots(points, css, axis=read_out(told.scale, "×"), **area))
+        for css, points in _clouds(plot, k):
+            marks.append(plots.dots(points, css, axis=read_out(plot.scale, "×"), **area))
     marks.append(plots.label(0, 11, noun, "", anchor="end", dx=-6))
-    names = shortened(list(told.names), max(4, _LETTERS // min(count, _LABELS)))
-    for left, name in list(zip(lefts, told.names, strict=True))[:: -(-count // _LABELS)]:
+    names = shortened(list(plot.names), max(4, _LETTERS // min(count, _LABELS)))
+    for left, name in list(zip(lefts, plot.names, strict=True))[:: -(-count // _LABELS)]:
         marks.append(plots.label(left, 11, names[name], "", anchor="start"))
     for k, (words, places) in enumerate(lanes, 1):
         y = _NUMBERS + k * _LANE - _BAR
         marks += [plots.band(lefts[p], lefts[p] + width, y, y + _BAR, "ink") for p in places]
         marks.append(plots.label(0, y - 4, words, "happened-strong", anchor="start"))
-    for row in told.failed:
+    for row in plot.failed:
         k = int(clock.place[row])
         x = lefts[k] + width * min(1.0, clock.seconds[row] / clock.lengths[k])
         marks.append(plots.cross(x, bottom + _BELOW / 2, "happened-cross", r=3.5))
     return plots.plot(bottom + _BELOW, marks, alt, css="happened-plot")
 
 
-def _clouds(told: _Timeline, panel: int) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+def _clouds(plot: _Timeline, panel: int) -> Iterator[tuple[str, list[tuple[float, float]]]]:
     """Give the runs of a panel that are drawn, the benchmark that stands out apart; of many not all."""
-    runs, y, benchmarks = told.runs, told.heights, told.runs.trial.manifest.benchmarks
+    runs, y, benchmarks = plot.runs, plot.heights, plot.runs.trial.manifest.benchmarks
     clock = runs.clock
     x = clock.seconds[runs.rows] / clock.lengths[clock.place[runs.rows]]
     inside = clock.place[runs.rows] == panel
-    code = benchmarks.index(told.opened) if told.opened in benchmarks else -1
+    code = benchmarks.index(plot.opened) if plot.opened in benchmarks else -1
     dark = runs.trial.benchmark[runs.rows] == code
     for chosen, css in ((inside & ~dark, "happened-run"), (inside & dark, "happened-opened")):
         rows = np.flatnonzero(chosen)
         if runs.rows.size > _MOST_DOTS and rows.size:
-            rows = _ends_and_middle(rows, x, y, max(1, _COLUMNS // len(told.names)))
+            rows = _ends_and_middle(rows, x, y, max(1, _COLUMNS // len(plot.names)))
         if rows.size:
             points = zip(x[rows].round(4).tolist(), y[rows].round(4).tolist(), strict=True)
             yield css, list(points)

@@ -108,10 +108,10 @@ def beside(
         for name in stored.profile.benchmarks:
             if name in benchmarks:
                 try:
-                    told = explain_by(stored, timed, benchmark=name, confidence=confidence)
-                    called = told.rows and stored.profile.chains is not None
-                    stacks = stacks_of(stored, told, timed) if called else None
-                    explained.append(Explained(told, stacks))
+                    found = explain_by(stored, timed, benchmark=name, confidence=confidence)
+                    called = found.rows and stored.profile.chains is not None
+                    stacks = stacks_of(stored, found, timed) if called else None
+                    explained.append(Explained(found, stacks))
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")
         recorded += [Recorded(stored, tuple(explained))] if explained else []
@@ -163,29 +163,29 @@ class FunctionRow:
     style: Style
 
 
-def rows_of(told: Why) -> tuple[FunctionRow, ...]:
+def rows_of(why: Why) -> tuple[FunctionRow, ...]:
     """Give the total, the functions by evidence, what is left of them, and the time off the CPU."""
-    write = _writer(told)
-    return tuple(_row(*one, write, differs=resolved(told)) for one in _parts(told))
+    write = _writer(why)
+    return tuple(_row(*one, write, differs=resolved(why)) for one in _parts(why))
 
 
-def _parts(told: Why) -> Iterator[tuple[Row, str, str]]:
-    yield told.total, "total", "on the CPU, in all"
-    yield from ((one, "function", one.name) for one in told.rows[:_MOST])
-    if told.others is not None:
-        yield told.others, "others", f"{counted(told.further, 'further function')}, together"
-    if told.kernel_not_seen is not None:
-        yield told.kernel_not_seen, "not-seen", "in the kernel, not seen"
-    if told.asleep is None or told.cpu_wait is None:
-        yield told.off_cpu, "off-cpu", "off the CPU: wall less CPU"
+def _parts(why: Why) -> Iterator[tuple[Row, str, str]]:
+    yield why.total, "total", "on the CPU, in all"
+    yield from ((one, "function", one.name) for one in why.rows[:_MOST])
+    if why.others is not None:
+        yield why.others, "others", f"{counted(why.further, 'further function')}, together"
+    if why.kernel_not_seen is not None:
+        yield why.kernel_not_seen, "not-seen", "in the kernel, not seen"
+    if why.asleep is None or why.cpu_wait is None:
+        yield why.off_cpu, "off-cpu", "off the CPU: wall less CPU"
     else:
-        yield told.asleep, "off-cpu", "asleep, or at input and output"
-        yield told.cpu_wait, "off-cpu", "ready, without a CPU"
+        yield why.asleep, "off-cpu", "asleep, or at input and output"
+        yield why.cpu_wait, "off-cpu", "ready, without a CPU"
 
 
-def _writer(told: Why) -> Write:
+def _writer(why: Why) -> Write:
     """Give what writes milliseconds, with so many decimals that 1 % of the whole has two digits."""
-    whole = max(told.total.baseline_ms, told.total.candidate_ms)
+    whole = max(why.total.baseline_ms, why.total.candidate_ms)
     decimals = min(6, max(0, 3 - math.floor(math.log10(whole)))) if whole > 0 else 2
 
     def write(ms: float | None, signs: str = "") -> Value:
@@ -285,8 +285,8 @@ def chapter(subject: Subject) -> Chapter | None:
             for one in found.recorded
         ],
     }
-    told, lead = partial(_sections, values), values["summary"]
-    return chapter_of(subject, "why", "Why it differs", told, lead=lead, values=values)
+    text, lead = partial(_sections, values), values["summary"]
+    return chapter_of(subject, "why", "Why it differs", text, lead=lead, values=values)
 
 
 def _summary(found: Beside) -> str:
@@ -314,26 +314,26 @@ def _deck(profile: Profile) -> Iterator[str]:
     yield "None of these runs is in the verdict, and nothing else on this page rests on them."
 
 
-def _answer(told: Why, stacks: Stacks | None) -> Values:
+def _answer(why: Why, stacks: Stacks | None) -> Values:
     return {
-        "told": told,
-        "sentence": _sentence(told),
-        "was": _was(told),
-        "rows": list(rows_of(told)),
-        "more": max(0, len(told.rows) - _MOST),
-        "counters": [_counter(each) for each in told.counters],
-        "calls": [] if stacks is None else _calls(told, stacks),
+        "told": why,
+        "sentence": _sentence(why),
+        "was": _was(why),
+        "rows": list(rows_of(why)),
+        "more": max(0, len(why.rows) - _MOST),
+        "counters": [_counter(each) for each in why.counters],
+        "calls": [] if stacks is None else _calls(why, stacks),
     }
 
 
-def _sentence(told: Why) -> str:
+def _sentence(why: Why) -> str:
     """Give the answer in one sentence: on a page it may take two lines."""
-    return shown(sentence_of(told, _LONG))
+    return shown(sentence_of(why, _LONG))
 
 
-def _was(told: Why) -> str:
+def _was(why: Why) -> str:
     """Say what the verdict was when the profile was asked for; "" where nobody knows."""
-    was = told.verdict_was
+    was = why.verdict_was
     if was is None:
         return ""
     change = ""
@@ -357,8 +357,8 @@ def _counter(one: Counter) -> Values:
     }
 
 
-def _calls(told: Why, stacks: Stacks) -> list[Values]:
-    write = _writer(told)
+def _calls(why: Why, stacks: Stacks) -> list[Values]:
+    write = _writer(why)
     stands = sorted(
         (candidate - baseline, path) for path, (baseline, candidate) in stacks.items() if path
     )
@@ -392,16 +392,16 @@ def _sections(values: Values) -> Iterator[Section]:
         yield section(*one["deck"], *answers, _CANNOT, title=title)
 
 
-def _name(told: Why, number: int) -> str:
+def _name(why: Why, number: int) -> str:
     """Give the name of an answer's tables, by which a file of tables tells them apart."""
-    readable = re.sub(r"[^a-z0-9]+", "-", f"{told.variant}-{told.benchmark}".casefold()).strip("-")
+    readable = re.sub(r"[^a-z0-9]+", "-", f"{why.variant}-{why.benchmark}".casefold()).strip("-")
     return f"why-{number}-{readable[:40]}".rstrip("-")
 
 
 def _answered(answer: Values, name: str) -> Iterator[Block]:
-    told: Why = answer["told"]
-    base, variant = shown(told.baseline), shown(told.variant)
-    level = f"{100 * told.confidence:.4g} %"
+    found: Why = answer["told"]
+    base, variant = shown(found.baseline), shown(found.variant)
+    level = f"{100 * found.confidence:.4g} %"
     if answer["was"]:
         yield Sentence(f"When it was recorded, {answer['was']}.")
     yield Figure(name=f"{name}-rows", alt=_READING, draw=lambda: _picture(answer["rows"]))
@@ -420,7 +420,7 @@ def _answered(answer: Values, name: str) -> Iterator[Block]:
     if answer["more"]:
         more = counted(answer["more"], "more function")
         yield Sentence(f"{more}: fairtrial why --stored lists all.")
-    yield from (Sentence(shown(caution.text)) for caution in told.cautions)
+    yield from (Sentence(shown(caution.text)) for caution in found.cautions)
     if answer["counters"]:
         heads = {"<metric": "metric", "change": "change", f"{level} interval": "interval"}
         heads |= {"p, Holm": "pvalue", "<word": "word"}
@@ -429,10 +429,10 @@ def _answered(answer: Values, name: str) -> Iterator[Block]:
             answer["counters"],
             *((head, itemgetter(key)) for head, key in heads.items()),
         )
-        story = f": {told.story}" if told.story else ""
+        story = f": {found.story}" if found.story else ""
         yield section(table, title=f"Other metrics of the same sessions{story}", folded=True)
-    elif told.story:
-        yield Sentence(f"Other metrics of the timed runs: {told.story}")
+    elif found.story:
+        yield Sentence(f"Other metrics of the timed runs: {found.story}")
     if answer["calls"]:
 
         def called_by(one: Values) -> str:

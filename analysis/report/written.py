@@ -79,7 +79,7 @@ def written_of(subject: Subject) -> Mapping[str, Mapping[str, Written]]:
     These are the strings of the page: whatever shows such a number takes them.
     """
     return {
-        one.variant: {line.name: told for line, told in all_written(one.multilevel)}
+        one.variant: {line.name: text for line, text in all_written(one.multilevel)}
         for one in subject.candidates
         if one.multilevel is not None
     }
@@ -197,13 +197,13 @@ def _rows(
     found, unit = one.multilevel, subject.verdict.unit
     if found is None:
         return
-    texts = {id(line): told for line, told in all_written(found)}
+    texts = {id(line): text for line, text in all_written(found)}
     lines = {line.name: line for line in found.benchmarks}
     listed: list[tuple[str, Line]] = [
         (name, lines[name]) for name in subject.order if name in lines
     ]
     for label, line in (*listed, *suite_lines(found)):
-        told = texts[id(line)]
+        text = texts[id(line)]
         sides: dict[str, Any] = {"candidate": None, "baseline": None}
         if isinstance(line, BenchmarkLine):
             for side, name in (("candidate", one.variant), ("baseline", subject.baseline)):
@@ -213,9 +213,9 @@ def _rows(
             "name": line.name,
             "label": shown(label),
             **sides,
-            "speedup": told.speedup,
-            "low": told.low,
-            "high": told.high,
+            "speedup": text.speedup,
+            "low": text.low,
+            "high": text.high,
             "outcome": line.outcome,
             "word": word(line, unit),
             "advice": advice(line, found),
@@ -242,11 +242,11 @@ def brief_sections(brief: Brief) -> tuple[Section, ...]:
         else:
             found.append(section(f"{name}: nothing could be compared with {base}"))
     if brief["rests_on"]:
-        found.append(section(_half_said(brief)))
+        found.append(section(_half_width(brief)))
     return tuple(found)
 
 
-def _half_said(brief: Brief) -> str:
+def _half_width(brief: Brief) -> str:
     on, compared = brief["rests_on"], bool(brief["candidates"])
     each = "each side's" if compared else "its"
     text = f"±: half the width of {each} own {brief['level'].text} interval, over its {on}"
@@ -314,8 +314,8 @@ def macros_of(briefs: Sequence[Brief]) -> str:
     for k, brief in enumerate(briefs):
         metric = _letters(brief["metric"]) if k else ""
         for name, text, remark in _commands(brief):
-            told = _free(f"ft{metric}{name}", taken)
-            lines.append(f"\\newcommand{{\\{told}}}{{{text}}}% {shown(remark)}\n")
+            found = _free(f"ft{metric}{name}", taken)
+            lines.append(f"\\newcommand{{\\{found}}}{{{text}}}% {shown(remark)}\n")
     return "".join(lines)
 
 
@@ -358,14 +358,14 @@ def _letters(name: str) -> str:
     """Write a name in letters: words begin with a capital, digits are written out."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     words = re.findall("[A-Za-z]+|[0-9]", plain)
-    told = "".join(_DIGITS[int(w)] if w.isdigit() else w[0].upper() + w[1:] for w in words)
-    return told[:_LONGEST] or "Unnamed"
+    text = "".join(_DIGITS[int(w)] if w.isdigit() else w[0].upper() + w[1:] for w in words)
+    return text[:_LONGEST] or "Unnamed"
 
 
 def _free(name: str, taken: set[str]) -> str:
-    told, count = name, 1
-    while told in taken:
+    text, count = name, 1
+    while text in taken:
         count += 1
-        told = name + "No" + "".join(_DIGITS[int(digit)] for digit in str(count))
-    taken.add(told)
-    return told
+        text = name + "No" + "".join(_DIGITS[int(digit)] for digit in str(count))
+    taken.add(text)
+    return text

@@ -45,7 +45,7 @@ _homeless: list[bool] = []  # whether it was said that there is no folder
 def _content(function: FunctionType) -> str:
     """Spell what machine code is made from: a function's code and all that it reaches."""
     known: dict[FunctionType, int] = {}
-    said = []
+    texts = []
 
     def code(one: CodeType, names: dict[str, Any]) -> list[Any]:
         consts = [code(c, names) if isinstance(c, CodeType) else c for c in one.co_consts]
@@ -57,14 +57,14 @@ def _content(function: FunctionType) -> str:
         if isinstance(one, FunctionType):
             if one not in known:
                 known[one] = len(known)
-                said.append((known[one], code(one.__code__, one.__globals__)))
+                texts.append((known[one], code(one.__code__, one.__globals__)))
             return "function", known[one]
         if isinstance(one, ModuleType | type):
             return one.__name__, getattr(one, "_fields", ())
         return type(one).__name__, repr(one)
 
     value(function)
-    return repr(said)
+    return repr(texts)
 
 
 class _Kept(NullCache):  # type: ignore[misc]

@@ -98,10 +98,10 @@ def _differing(
 def _closed_loop(
     found: Mapping[tuple[str, str], float], base: str, rate: str, metric: str
 ) -> Caution:
-    told = [f"{ratio:.3g}x for {variant} on {bench}" for (variant, bench), ratio in found.items()]
+    texts = [f"{ratio:.3g}x for {variant} on {bench}" for (variant, bench), ratio in found.items()]
     slower = (base if ratio > 1 else variant for (variant, _), ratio in found.items())
     text = (
-        f"closed-loop: {rate} differs from {base}'s ({figures.listed(told, _NAMED)}), so the load generator waited for "
+        f"closed-loop: {rate} differs from {base}'s ({figures.listed(texts, _NAMED)}), so the load generator waited for "
         f"answers, or did not keep its rate: what would have come meanwhile was not sent, and is not in {metric}, which is too good above all of "
         f"{figures.listed(list(dict.fromkeys(slower)), _NAMED)}; a constant rate below what each can serve, such as wrk2's -R, "
         "asks all alike"
@@ -158,8 +158,8 @@ def _left_running(trial: Trial) -> Iterator[Caution]:
         session, what = found[0]
         more = f", and likewise in {len(found) - 1} more" if len(found) > 1 else ""
         text = f"{what} of session {session}{more}: nobody saw how long it waited for a CPU; declare it under 'services'"
-        told = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
-        yield Caution("hook-left-running", text, short=told)
+        words = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
+        yield Caution("hook-left-running", text, short=words)
 
 
 _RISK = 0.05
@@ -187,7 +187,7 @@ def waiting_cautions(
         if total["waited"] > _MANY * total["judged"]:
             after = "repeats included" if trial.manifest.repeating else "and count all the same"
             short = ShortSentence.of(f"{_share(total)} of the runs waited for a CPU, {after}")
-        yield Caution("waited-for-cpu", _said(trial, found), short=short)
+        yield Caution("waited-for-cpu", _repeats_text(trial, found), short=short)
     name = trial.manifest.baseline
     base = found.get(name, Counter())
     for variant, one in found.items():
@@ -241,7 +241,7 @@ def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None
     return Counter({name: int(those.sum()) for name, those in rows.items()})
 
 
-def _said(trial: Trial, found: Mapping[str, Counter[str]]) -> str:
+def _repeats_text(trial: Trial, found: Mapping[str, Counter[str]]) -> str:
     """Say how many of which variant, and what was done about them."""
     total = sum(found.values(), Counter[str]())
     those = {name: one for name, one in found.items() if one["known"]}  # one may only fail
@@ -259,8 +259,8 @@ def _worst(
 ) -> str:
     """Name the variants with most: ``old 3 of 12, new 1 of 12``."""
     listed = sorted(counts.items(), key=lambda pair: -pair[1])[:_SHOWN]
-    told = (f"{name} {n}{of.format(known[name]['known']) if known else ''}" for name, n in listed)
-    return f"{', '.join(told)}{', …' if len(counts) > _SHOWN else ''}"
+    texts = (f"{name} {n}{of.format(known[name]['known']) if known else ''}" for name, n in listed)
+    return f"{', '.join(texts)}{', …' if len(counts) > _SHOWN else ''}"
 
 
 def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
@@ -285,10 +285,10 @@ _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
 _WORST = 3  # cells with failed runs that are named
 
 
-def question_cautions(unasked: Sequence[str]) -> Iterator[Caution]:
+def question_cautions(unnamed: Sequence[str]) -> Iterator[Caution]:
     """Say first of all that benchmarks declare metrics, and that nobody asked for the one judged."""
-    if unasked:
-        yield not_judged(unasked)
+    if unnamed:
+        yield not_judged(unnamed)
 
 
 def run_cautions(
@@ -396,13 +396,13 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
         if len(names) == len(results):
             yield caution
         else:
-            told = f"{', '.join(names)}: {text}"
+            words = f"{', '.join(names)}: {text}"
             short = None if caution.short is None else caution.short.about(*names)
-            yield Caution(caution.code, told, (*names, *caution.about), short)
+            yield Caution(caution.code, words, (*names, *caution.about), short)
     if (count := max((one.candidates for one in results), default=1)) > 1:
         risk = f"{100 * (1 - results[0].confidence):.3g} %"
-        told = f"{count} candidates share the {risk}: --candidate NAME judges one alone"
-        yield Caution("shared-risk", told)
+        words = f"{count} candidates share the {risk}: --candidate NAME judges one alone"
+        yield Caution("shared-risk", words)
 
 
 # ---- what a first screen shows of them
@@ -511,12 +511,12 @@ def chosen_cautions(
     there = {*rows, *names}
     found: list[tuple[tuple[int, int], Caution]] = []
     for one in cautions:
-        said = None if one.short is None else one.short.on(there)
+        text = None if one.short is None else one.short.on(there)
         if one.code == OF_ONE_SIDE and set(one.about) <= there:
             continue  # they have their rows, with what happened to them
-        if one.code in _RANKS and said is not None:
+        if one.code in _RANKS and text is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)
-            told = replace(one, text=said.fitted(called), short=said)
-            found.append(((_RANKS[one.code], -touched), told))
+            words = replace(one, text=text.fitted(called), short=text)
+            found.append(((_RANKS[one.code], -touched), words))
     found.sort(key=lambda pair: pair[0])
     return ShownCautions(tuple(one for _, one in found[:most]), max(len(found) - most, 0))

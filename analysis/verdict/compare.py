@@ -172,10 +172,10 @@ class CompareAnswer(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the verdict's keys and what `compare` adds."""
-        told, step = self.verdict.to_dict(), next_step(self)
+        text, step = self.verdict.to_dict(), next_step(self)
         by_name = {one.variant: one for one in self.commands}
-        candidates = [one | by_name[one["variant"]].to_dict() for one in told["candidates"]]
-        return told | {
+        candidates = [one | by_name[one["variant"]].to_dict() for one in text["candidates"]]
+        return text | {
             "method": self.method,
             "candidates": candidates,
             "sentence": answer_sentence(self),

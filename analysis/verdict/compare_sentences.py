@@ -43,7 +43,7 @@ def quoted(name: str) -> str:
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:
-    """Give names of at most `width` columns, told apart where that is possible.
+    """Give names of at most `width` columns, separated where that is possible.
 
     Where one is too long, the trailing words that all share go first: ``gzip -6 …``.
     """
@@ -161,12 +161,12 @@ def _of_several(answer: CompareAnswer, called: _Called) -> str:
         named = " or ".join(tied) if few else f"{'' if alike else 'one of '}{listed(tied, _NAMED)}"
         why = f"the same {within}" if alike else "undecided between them"
         return f"fastest of {count}: {named} ({why}){_losers(answer, called)}"
-    told = leader.difference
-    if leader is answer.base or told is None:
+    found = leader.difference
+    if leader is answer.base or found is None:
         return f"{called(leader)} is the fastest of {count}"
-    phrase = re.sub("^(is|takes) ", "", told.phrase())
-    interval = f" ({told.interval()})" if told.interval() else ""
-    against = f"{phrase} {told.link} {called(answer.base)}{interval}"
+    phrase = re.sub("^(is|takes) ", "", found.phrase())
+    interval = f" ({found.interval()})" if found.interval() else ""
+    against = f"{phrase} {found.link} {called(answer.base)}{interval}"
     return f"{called(leader)} is the fastest of {count}: {against}"
 
 
@@ -176,15 +176,15 @@ def _losers(answer: CompareAnswer, called: _Called) -> str:
     if len(losers) > _NAMED:
         return f"; {len(losers)} others are slower than one of them"
     faster = next((one for one in answer.others if one.word == "faster"), None)
-    told = ""
+    text = ""
     for one in losers:
         if one.word == "slower" and one.difference is not None:
-            told += f"; {one.difference.sentence(called(one), called(answer.base))}"
+            text += f"; {one.difference.sentence(called(one), called(answer.base))}"
         elif one is answer.base and faster is not None and faster.difference is not None:
-            told += f"; {faster.difference.turned().sentence(called(one), called(faster))}"
+            text += f"; {faster.difference.turned().sentence(called(one), called(faster))}"
         else:
-            told += f"; {called(one)} is slower than one of them"
-    return told
+            text += f"; {called(one)} is slower than one of them"
+    return text
 
 
 def _no_answer(answer: CompareAnswer, called: _Called) -> str:
@@ -195,11 +195,11 @@ def _no_answer(answer: CompareAnswer, called: _Called) -> str:
     if not failing:
         return "no answer: no run counts"
     worst = max(failing, key=lambda one: one.times.failed / (one.times.runs + one.times.failed))
-    said = f"no answer: {worst.failed} runs of {called(worst)} failed ({worst.how})"
+    text = f"no answer: {worst.failed} runs of {called(worst)} failed ({worst.how})"
     if len(answer.others) != 1:
-        return said
+        return text
     other = answer.base if worst is answer.others[0] else answer.others[0]
-    return f"{said}, {other.failed} of {called(other)}"
+    return f"{text}, {other.failed} of {called(other)}"
 
 
 def _grounds(answer: CompareAnswer) -> str:
@@ -211,22 +211,22 @@ def _grounds(answer: CompareAnswer) -> str:
         interval = _interval(answer.others[0])
     runs = [one.times.runs for one in answer.commands]
     sessions = max(one.times.sessions for one in answer.commands)
-    told = counted(sum(runs), "run")
+    text = counted(sum(runs), "run")
     if len(runs) > 1 and len(set(runs)) == 1:
-        told = f"{counted(runs[0], 'run')} each"
-    spent = f"{told} in {counted(sessions, 'session')}, {_spent(answer.seconds)}"
+        text = f"{counted(runs[0], 'run')} each"
+    spent = f"{text} in {counted(sessions, 'session')}, {_spent(answer.seconds)}"
     return f"{interval}; {spent}" if interval else spent
 
 
 def _interval(one: ComparedCommand) -> str:
     """Give the interval; of what takes the same time it has a side, which the sentence does not say."""
-    told = one.difference
-    if told is None or one.word == "undecided":  # whose sentence holds it
+    text = one.difference
+    if text is None or one.word == "undecided":  # whose sentence holds it
         return ""
-    said = told.interval()
-    if one.word != "equivalent" or told.ratio is None or "less" in said or "more" in said:
-        return said
-    return f"{said} {'less' if told.ratio < 1 else 'more'}"
+    found = text.interval()
+    if one.word != "equivalent" or text.ratio is None or "less" in found or "more" in found:
+        return found
+    return f"{found} {'less' if text.ratio < 1 else 'more'}"
 
 
 def _interval_of_times(verdict: Verdict) -> str:
@@ -264,10 +264,10 @@ _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 def page_at(answer: CompareAnswer, width: int = 80, notes: Sequence[str] = ()) -> Page:
     """Give the page for a screen of so many columns; `notes` are further ones, such as cautions."""
     sections = [section(*answer_lines(answer, width)), section(_table(answer, width))]
-    said = [*_notes(answer), *answer.notes, *notes][:_MOST_NOTES]
+    found = [*_notes(answer), *answer.notes, *notes][:_MOST_NOTES]
     step = next_step(answer)
-    if said or step:
-        sections.append(section(*map(Note, said), *([step] if step else [])))
+    if found or step:
+        sections.append(section(*map(Note, found), *([step] if step else [])))
     return Page(title="compare", sections=tuple(sections))
 
 
@@ -369,15 +369,15 @@ def _mean(value: float | None, metric: str) -> str:
 
 def _last(one: ComparedCommand, answer: CompareAnswer) -> str:
     """Say what a command takes more or less than the baseline."""
-    several, told = len(answer.others) > 1, one.difference
+    several, text = len(answer.others) > 1, one.difference
     if one is answer.base:
         return "-" if several else ""
     if not one.answered and one.times.failed:
         return f"{one.failed} failed"
-    if told is None or not one.answered:
+    if text is None or not one.answered:
         return "no answer"
     if one.word == "undecided":
-        return f"? {told.cell_interval()}" if several and told.low is not None else "undecided"
+        return f"? {text.cell_interval()}" if several and text.low is not None else "undecided"
     if one.word == "equivalent":
         return f"same within {100 * answer.verdict.margin:g} %"
-    return re.sub("^(is|takes) ", "", told.phrase()).removesuffix(" as")
+    return re.sub("^(is|takes) ", "", text.phrase()).removesuffix(" as")

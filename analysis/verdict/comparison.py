@@ -77,7 +77,7 @@ def compare_trials(
     """
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
-    unasked = old.unasked if metric is None else ()
+    unnamed = old.unnamed if metric is None else ()
     metric = question_of((old, new)) if metric is None else metric
     old, new = of_one_basis((old, new), metric)
     unit, better = _agreed(old, new, metric)
@@ -130,7 +130,7 @@ def compare_trials(
         only_old=only[0],
         only_new=only[1],
         cautions=merged(
-            [not_judged(unasked)] if unasked else (),
+            [not_judged(unnamed)] if unnamed else (),
             _cautions(
                 old, new, (a, b), only, same=same, confounded=bool(levels) and not candidates
             ),
@@ -190,8 +190,8 @@ def _variants(
             for k, trial in enumerate((old, new))
         )
     except InsufficientDataError as error:
-        said = f"{error.where}: {error.what}: no result is compared"
-        return (), [Caution("no-common-results", said)]
+        text = f"{error.where}: {error.what}: no result is compared"
+        return (), [Caution("no-common-results", text)]
     cautions = [
         caution.of(side.label)
         for side, group in zip(sides, (ours, theirs), strict=True)
@@ -404,18 +404,18 @@ def _environment_changes(
     changes = diff(first[0], second[0])
     if _one_redaction(old.manifest.host_id, new.manifest.host_id):
         return changes, []
-    told = tuple(
+    texts = tuple(
         change
         for change in changes
         if not any(PLACEHOLDER.search(repr(value)) for value in (change.old, change.new))
     )
-    if len(told) == len(changes):
-        return told, []
+    if len(texts) == len(changes):
+        return texts, []
     text = (
-        f"names were taken out of a trial: of {figures.counted(len(changes) - len(told), 'thing')} in the "
+        f"names were taken out of a trial: of {figures.counted(len(changes) - len(texts), 'thing')} in the "
         "environments nobody can tell whether they differ"
     )
-    return told, [Caution("environment-redacted", text)]
+    return texts, [Caution("environment-redacted", text)]
 
 
 def _drift(records: list[Mapping[str, Any]]) -> int | None:
@@ -456,10 +456,10 @@ def _cautions(
         )
     elif a.baseline != b.baseline:
         used = next((one.baseline for one in sides if one.baseline in common), None)
-        said = "no variant is the baseline of both" if used is None else f"{used} is taken in both"
+        text = "no variant is the baseline of both" if used is None else f"{used} is taken in both"
         yield Caution(
             "baselines-differ",
-            f"the baseline is {a.baseline} in {a.label} and {b.baseline} in {b.label}: {said}",
+            f"the baseline is {a.baseline} in {a.label} and {b.baseline} in {b.label}: {text}",
             (a.baseline, b.baseline),
         )
     for side, rest in zip(sides, only, strict=True):

@@ -116,10 +116,10 @@ def conclusion_of(
         return "reproduced"
     if lead is not None and lead.old.decided:
         return _LEADING[lead.agreement]
-    told = {one.agreement for one in concluded}
-    if told == {"agrees"}:
+    texts = {one.agreement for one in concluded}
+    if texts == {"agrees"}:
         return "reproduced"
-    return "partly" if told - {"cannot tell"} else "cannot tell"
+    return "partly" if texts - {"cannot tell"} else "cannot tell"
 
 
 _LEADING: dict[Agreement, Reproduction] = {
@@ -136,12 +136,12 @@ def overall(words: Sequence[Reproduction]) -> Reproduction:
     One word where all have it. "not" where nothing else was told; "partly" where some conclusions
     hold and others do not, or could not be told.
     """
-    told = set(words) - {"cannot tell"}
-    if not told:
+    texts = set(words) - {"cannot tell"}
+    if not texts:
         return "cannot tell"
-    if told == {"reproduced"}:
+    if texts == {"reproduced"}:
         return "reproduced" if "cannot tell" not in words else "partly"
-    return "not" if told == {"not"} else "partly"
+    return "not" if texts == {"not"} else "partly"
 
 
 _LIMIT = 100

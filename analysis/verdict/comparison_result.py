@@ -348,13 +348,13 @@ def _counts(one: CandidateComparison) -> str:
     if len(agreements) == 1:
         return f"{short_name(one.benchmarks[0].name)} {_COUNTED[agreements[0]][0]}"
     differing = [short_name(line.name) for line in one.benchmarks if line.agreement == "differs"]
-    told = [
-        f"{count} {said[count > 1]}"
+    texts = [
+        f"{count} {text[count > 1]}"
         + (f" ({figures.listed(differing, 5)})" if agreement == "differs" else "")
-        for agreement, said in _COUNTED.items()
+        for agreement, text in _COUNTED.items()
         if (count := agreements.count(agreement))
     ]
-    return f"of {len(agreements)} benchmarks {', '.join(told)}"
+    return f"of {len(agreements)} benchmarks {', '.join(texts)}"
 
 
 def _effects(

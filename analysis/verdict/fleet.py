@@ -92,7 +92,7 @@ class _Hosts:
             if both is not None:
                 result = question.compare(*both)
                 if result.design == "confounded":
-                    self._leave_out(name, "session and variant cannot be told apart there")
+                    self._leave_out(name, "session and variant cannot be separated there")
                 else:
                     results[variant] = result
             elif (
@@ -102,7 +102,7 @@ class _Hosts:
             ):
                 failed = (run for run in trial.failures() if not run.warmup)
                 crashed[variant] = Counter(r.benchmark for r in failed if r.variant == variant)
-        told = run_cautions(
+        found = run_cautions(
             trial,
             sides.values(),
             question.metric,
@@ -110,7 +110,7 @@ class _Hosts:
             rows={line.name for one in results.values() for line in one.benchmarks},
         )
         counts = counts_of(trial, question.metric, self.chosen, sides.values())
-        own = tuple(caution for caution in told if caution.code not in _OF_HOSTS)
+        own = tuple(caution for caution in found if caution.code not in _OF_HOSTS)
         drawn = drawn_layouts(trial, self.chosen)
         matrices = [side.matrix for side in sides.values() if side.matrix is not None]
         iterations = tuple(
@@ -142,18 +142,18 @@ class _Hosts:
 
     def run_cautions(self) -> Iterator[Caution]:
         """Say what holds for hosts' own runs, each thing once, with the hosts."""
-        told: dict[Caution, dict[str, str]] = {}
+        parts: dict[Caution, dict[str, str]] = {}
         for one in self.judged:
             for caution in one.cautions:
-                told.setdefault(caution, {})[one.host] = caution.text
-        for caution, texts in told.items():
+                parts.setdefault(caution, {})[one.host] = caution.text
+        for caution, texts in parts.items():
             short = None if caution.short is None else caution.short.about(*texts)
             names = list(texts)
             where = "all hosts" if len(names) == len(self.judged) else figures.listed(names, _NAMED)
-            said = f"on {where}: {caution.text}"
+            text = f"on {where}: {caution.text}"
             if len(set(texts.values())) > 1:
-                said = f"on {where}, such as {names[0]}: {texts[names[0]]}"
-            yield Caution(caution.code, said, (*names[:_NAMED], *caution.about), short)
+                text = f"on {where}, such as {names[0]}: {texts[names[0]]}"
+            yield Caution(caution.code, text, (*names[:_NAMED], *caution.about), short)
 
     def standing(self) -> tuple[FleetHostStanding, ...]:
         """Say how each host stands, judged or not."""
@@ -219,7 +219,7 @@ def judge_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
-    unasked = opened.unasked() if metric is None else ()
+    unnamed = opened.unnamed() if metric is None else ()
     usual = metric is None or opened.is_usual(metric)
     question = Question(
         metric=opened.question() if metric is None else metric,
@@ -242,8 +242,8 @@ def judge_fleet(
         raise found.unknown or nothing_to_judge(opened.path, found.progress)
     several = len(found.judged) > 1 and len(found.chosen) > 1
     answer = _together(opened, found) if several else _as_one_trial(opened, found)
-    told = merged(question_cautions(unasked), _host_cautions(found), answer.cautions)
-    return replace(answer, usual=usual, hosts=found.standing(), cautions=told)
+    text = merged(question_cautions(unnamed), _host_cautions(found), answer.cautions)
+    return replace(answer, usual=usual, hosts=found.standing(), cautions=text)
 
 
 def _as_one_trial(opened: OpenedFleet, found: _Hosts) -> Verdict:
@@ -256,8 +256,8 @@ def _as_one_trial(opened: OpenedFleet, found: _Hosts) -> Verdict:
         if one.trial is not None and one.progress.host == found.judged[0].host
     )
     answer = judge_host(trial, found.question)
-    told = merged(found.left_out_cautions(), answer.cautions)
-    return replace(answer, path=str(opened.path), cautions=told)
+    text = merged(found.left_out_cautions(), answer.cautions)
+    return replace(answer, path=str(opened.path), cautions=text)
 
 
 def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
@@ -275,9 +275,9 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
             _candidate(name, found, looks, [(one, on) for x, one, on in known if x != name])
             for name in names
         )
-    told: tuple[Caution, ...] = ()
+    texts: tuple[Caution, ...] = ()
     if question.explain:
-        candidates, told = _explained(candidates, opened, found)
+        candidates, texts = _explained(candidates, opened, found)
     return question.verdict(
         summed([one.counts for one in found.judged]),
         looks,
@@ -296,7 +296,7 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
         cautions=merged(
             _partly(candidates, found),
             _disagreeing(candidates),
-            told,
+            texts,
             method_cautions(candidates),
             found.left_out_cautions(),
             found.run_cautions(),
@@ -339,12 +339,12 @@ def _explained(
         return None if one.multilevel is None or both is None else panel_of(one.multilevel, both)
 
     listed = figures.listed([one.host for one in hosts], _NAMED)
-    told = Caution(
+    text = Caution(
         "hosts-as-sessions",
         f"the published methods, and pictures of single runs, take each of {len(hosts)} hosts "
         f"({listed}) as one session, in this order; the answer does not",
     )
-    return tuple(replace(one, panel=panel(one)) for one in candidates), (told,)
+    return tuple(replace(one, panel=panel(one)) for one in candidates), (text,)
 
 
 def _host_cautions(found: _Hosts) -> Iterator[Caution]:
@@ -361,7 +361,7 @@ def _host_cautions(found: _Hosts) -> Iterator[Caution]:
         if (differing := [one.key for one in those if one.program])
     }
     if programs:
-        told = "; ".join(
+        text = "; ".join(
             f"{host}: {figures.listed(keys, 2)}" for host, keys in [*programs.items()][:3]
         )
         more = f"; and {len(programs) - 3} more hosts" if len(programs) > 3 else ""
@@ -369,7 +369,7 @@ def _host_cautions(found: _Hosts) -> Iterator[Caution]:
             "binary-differs",
             "what was executed is not the same on all hosts (by its SHA-256, or its commit where each "
             "session builds it), so that hosts and "
-            f"programs are compared together: {told}{more}",
+            f"programs are compared together: {text}{more}",
             tuple(programs),
             ShortSentence.of(
                 "not all hosts executed the same programs: {} differ", tuple(programs)

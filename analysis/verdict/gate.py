@@ -131,11 +131,11 @@ class Gate(Result):
     def sentence(self) -> str:
         """The answer of the candidate that decides in one sentence, and how many pass."""
         worst = next(one for one in self.candidates if one.outcome == self.outcome)
-        told, count = sentence_of(self, worst), len(self.candidates)
+        text, count = sentence_of(self, worst), len(self.candidates)
         if count == 1:
-            return told
+            return text
         passed = sum(one.outcome == "passed" for one in self.candidates)
-        return f"{told} ({passed} of {count} candidates {'passes' if passed == 1 else 'pass'})"
+        return f"{text} ({passed} of {count} candidates {'passes' if passed == 1 else 'pass'})"
 
     @property
     def next(self) -> tuple[str, ...]:
@@ -253,8 +253,8 @@ def gate(
         for name in failing
     )
     alone = len(found) == 1
-    said = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
-    cautions = merged(*said, *(_unanswered(one, on) for one in gated))
+    texts = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
+    cautions = merged(*texts, *(_unanswered(one, on) for one in gated))
     names = {name for one in found for name in (one.candidate, one.baseline)}
     return Gate(
         condition=asked.text,
@@ -479,9 +479,9 @@ def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     names = [line.name for line in one.benchmarks if line.reason in _WITHOUT_INTERVAL]
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
-    said = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"
+    text = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"
     short = ShortSentence.of("{} has no interval: the answer stands without", tuple(names))
-    return (Caution(WITHOUT, said, (one.candidate, *names), short),)
+    return (Caution(WITHOUT, text, (one.candidate, *names), short),)
 
 
 # --- The answer of a candidate in one sentence, in the unit of the question. The screen, a build's
@@ -490,7 +490,7 @@ def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
 _NAME = 28  # columns of a variant's name, and of a benchmark's
 _APART = 0.5  # points between the limit as it was asked for and as the screen counts, from which it is said
 _DESIGNS = REASONS | {
-    "confounded": "{noun} and variant cannot be told apart",
+    "confounded": "{noun} and variant cannot be separated",
     "depends": "{noun}s resemble the ones before them; measure again later",
     "one-build": "each was built once, and one value has no interval",
     "one-session": "all runs stem from one {noun}, and another may answer otherwise",
@@ -526,10 +526,10 @@ def _of_failures(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
         return where if found else None
 
     more, never = on("fails-more", "proven"), on("fails-always", "proven")
-    told = [] if more is None else [f"{ours} fails more often than {base}{more}"]
-    told += [] if never is None else [f"no run of {ours} succeeded{never}"]
-    if told:
-        return ", and ".join(told)
+    texts = [] if more is None else [f"{ours} fails more often than {base}{more}"]
+    texts += [] if never is None else [f"no run of {ours} succeeded{never}"]
+    if texts:
+        return ", and ".join(texts)
     dead = f"no run of {ours} succeeded{on('fails-always', 'undecided') or ''}"
     if one.outcome == "proven":
         return f"{_of_lines(gate, one, ours, base)}; {dead}"
@@ -551,28 +551,28 @@ def _of_lines(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
     if not found:
         return f"nothing could be compared of {ours} and {base}"
     line = min(found, key=lambda line: line.speedup or 1.0)
-    told, undecided = difference(gate, one, line), line.outcome == "undecided"
+    words, undecided = difference(gate, one, line), line.outcome == "undecided"
     where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {short_name(line.name)}"
     if one.outermost == "host":
         where += " on hosts like these"
     also = f", and on {len(found) - 1} more" if len(found) > 1 else ""
     end = _held(gate, one, line)
     word: Word = "undecided" if undecided else "slower"
-    if counted := counted_sentence(line, told, (ours, base), word, where):
+    if counted := counted_sentence(line, words, (ours, base), word, where):
         return f"{counted}{also}: {end}"
-    if undecided and (told.low is None or told.too_few):
-        why = "too few values" if told.too_few else "there is no interval"
+    if undecided and (words.low is None or words.too_few):
+        why = "too few values" if words.too_few else "there is no interval"
         return f"nothing is decided for {ours} against {base}{where}: {why}"
     if undecided and line.reason != "totals":
-        return f"{ours} {told.verb} {told.between()} than {base}{where}{also}: {end}"
-    said = f"{told.sentence(ours, base)}{where}"
-    if line.speedup == 1 and told.low is None:
-        said = f"{ours} {told.same()} as {base}{where}"
-    if told.interval():
-        said += f" ({told.interval()})"
+        return f"{ours} {words.verb} {words.between()} than {base}{where}{also}: {end}"
+    text = f"{words.sentence(ours, base)}{where}"
+    if line.speedup == 1 and words.low is None:
+        text = f"{ours} {words.same()} as {base}{where}"
+    if words.interval():
+        text += f" ({words.interval()})"
     if undecided:
         end = f"but in all it lies on the other side of {_limit(gate, one)}"
-    return f"{said}{also}: {end}"
+    return f"{text}{also}: {end}"
 
 
 def _held(gate: Gate, one: GatedCandidate, line: GateLine) -> str:

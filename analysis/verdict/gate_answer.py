@@ -41,21 +41,21 @@ class _Row(NamedTuple):
 
     name: str
     outcome: str
-    told: Difference
+    difference: Difference
     remark: str = ""
 
     @property
-    def said(self) -> str:
+    def outcome_text(self) -> str:
         return _SAID.get(self.outcome, self.outcome)
 
     @property
     def change(self) -> Value:
-        ratio = self.told.ratio
-        return Value(self.told.cell(), None if ratio is None else ratio - 1)
+        ratio = self.difference.ratio
+        return Value(self.difference.cell(), None if ratio is None else ratio - 1)
 
     @property
     def interval(self) -> str:
-        return self.told.cell_interval()
+        return self.difference.cell_interval()
 
 
 def _row(gate: Gate, one: GatedCandidate, line: GateLine) -> _Row:
@@ -127,8 +127,8 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> Iterator[Block | 
     if hidden := ordered[_MOST:]:
         passed = ", all ruled out" * all(row.outcome == "passed" for row in hidden)
         yield f"and {len(hidden)} more benchmarks{passed} (--json has all)"
-    if one.looks_rule != "repeated" and (told := looks_text(one)):
-        yield told
+    if one.looks_rule != "repeated" and (text := looks_text(one)):
+        yield text
 
 
 def notes_of(gate: Gate) -> Iterator[str]:
@@ -136,9 +136,9 @@ def notes_of(gate: Gate) -> Iterator[str]:
     yield from (one.text for one in host_cautions_in(gate.cautions))
     yield from (str(one.short) for one in gate.cautions if one.code == WITHOUT)
     refused = [one for one in gate.candidates if one.reason == "missing"]
-    told = {name for one in refused for name in one.missing.candidate}  # by the sentence
+    texts = {name for one in refused for name in one.missing.candidate}  # by the sentence
     for one in gate.shown.cautions:
-        if one.code != OF_ONE_SIDE or told.isdisjoint(one.about):
+        if one.code != OF_ONE_SIDE or texts.isdisjoint(one.about):
             yield one.text
     if refused:
         yield "--allow-missing, or --allow-missing=NAME, lets the gate pass without them"
@@ -175,13 +175,13 @@ def junit(gate: Gate) -> str:
         if gate.on == "suite":
             kinds["undecided"] = "skipped"
         kinds["missing"] = "error" if one.reason == "missing" else "skipped"
-        cases += [(row.name, kinds.get(row.outcome), _said(gate, row)) for row in _rows(gate, one)]
-        for name, kind, said in cases:
+        cases += [(row.name, kinds.get(row.outcome), _text(gate, row)) for row in _rows(gate, one)]
+        for name, kind, text in cases:
             case = ET.SubElement(suite, "testcase", classname=_xml(one.candidate), name=_xml(name))
             if kind is None:
-                ET.SubElement(case, "system-out").text = _xml(said)
+                ET.SubElement(case, "system-out").text = _xml(text)
             else:
-                ET.SubElement(case, kind, message=_xml(said))
+                ET.SubElement(case, kind, message=_xml(text))
     for element in (*root, root):
         cases_of = [*element.iter("testcase")]
         element.set("tests", str(len(cases_of)))
@@ -191,13 +191,13 @@ def junit(gate: Gate) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _said(gate: Gate, row: _Row) -> str:
+def _text(gate: Gate, row: _Row) -> str:
     """Say of a benchmark what was found, and what the condition is on it."""
     if row.outcome == "missing":
         return row.remark
-    interval = f" ({row.told.interval()})" if row.told.interval() else ""
-    found = "" if row.told.ratio is None else f"{row.told.phrase()}{interval}: "
-    return "; ".join(filter(None, (f"{found}{gate.condition} is {row.said}", row.remark)))
+    interval = f" ({row.difference.interval()})" if row.difference.interval() else ""
+    found = "" if row.difference.ratio is None else f"{row.difference.phrase()}{interval}: "
+    return "; ".join(filter(None, (f"{found}{gate.condition} is {row.outcome_text}", row.remark)))
 
 
 def workflow_commands(gate: Gate) -> Iterator[str]:
@@ -207,7 +207,7 @@ def workflow_commands(gate: Gate) -> Iterator[str]:
         yield _annotation(kinds[one.outcome], one.candidate, sentence_of(gate, one))
         for row in _rows(gate, one):
             if row.outcome == "proven" and len(one.benchmarks) > 1:
-                yield _annotation("error", f"{one.candidate}: {row.name}", _said(gate, row))
+                yield _annotation("error", f"{one.candidate}: {row.name}", _text(gate, row))
 
 
 def _annotation(kind: str, title: str, text: str) -> str:

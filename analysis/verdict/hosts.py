@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreError, UsageError
-from ..methods.multilevel.result import MOST_TOLD, Line, Multilevel
+from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Sentence
@@ -79,7 +79,7 @@ class HostEnvironments:
         if self._reference is None:
             self._reference = record
         self._hosts[host] = {
-            change.key: (_told(change.old), _told(change.new), change.identity)
+            change.key: (_cut(change.old), _cut(change.new), change.identity)
             for change in diff(self._reference, record)
             if change.key not in _OWN and change.kind != "variable-key" and not _is_own(change.key)
         }
@@ -122,7 +122,7 @@ def _is_own(key: str) -> bool:
     return section == "variables" and name.startswith(_OWN_VARIABLES)
 
 
-def _told(value: Any) -> str:  # noqa: ANN401 - JSON types
+def _cut(value: Any) -> str:  # noqa: ANN401 - JSON types
     if value is None:
         return "unknown"
     text = value if isinstance(value, str) else json.dumps(value)
@@ -213,14 +213,14 @@ def like_these_text(one: CandidateVerdict, verdict: Verdict) -> str:
         return "unknown"
     if why := unanswered(result, line, shorten(shown(one.variant), _NAME)):
         return f"no answer: {why}"
-    told = difference(line, verdict)
+    found = difference(line, verdict)
     if line.outcome == "equivalent":
-        return f"the same within {100 * verdict.margin:g} % ({told.interval()})"
+        return f"the same within {100 * verdict.margin:g} % ({found.interval()})"
     if line.outcome == "undecided":
-        return f"undecided, {told.between()}"
-    if told.link == "as":
-        return f"{told.interval()} {told.phrase().partition(' ')[2].partition(' ')[2]}"
-    return f"{told.interval()} {told.amount().partition(' % ')[2]}"
+        return f"undecided, {found.between()}"
+    if found.link == "as":
+        return f"{found.interval()} {found.phrase().partition(' ')[2].partition(' ')[2]}"
+    return f"{found.interval()} {found.amount().partition(' % ')[2]}"
 
 
 def _disagreeing(one: CandidateVerdict, verdict: Verdict) -> Iterator[str]:
@@ -235,34 +235,34 @@ def _disagreeing(one: CandidateVerdict, verdict: Verdict) -> Iterator[str]:
     for host, those in [*by_host.items()][:_NAMED]:
         only = those[0] if len(those) == 1 < len(level.benchmarks) else None
         effect = effects.get((host, only)) or effects.get((host, those[0]))
-        told = f" ({_effect_text(effect, verdict)})" if effect is not None else ""
+        text = f" ({_effect_text(effect, verdict)})" if effect is not None else ""
         on = f" on {shorten(shown(only), _NAME)}" if only is not None else ""
-        yield f"{shorten(shown(host), _HOST)} disagrees{on}{told}"
+        yield f"{shorten(shown(host), _HOST)} disagrees{on}{text}"
     if len(by_host) > _NAMED:
         yield f"{len(by_host) - _NAMED} more hosts disagree (--explain)"
 
 
 def _effect_text(effect: HostEffect, verdict: Verdict) -> str:
-    told = Difference.of(effect, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
+    found = Difference.of(effect, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
     amount = (
-        told.phrase().partition(" ")[2]
-        if told.link == "as"
-        else told.amount().removesuffix(told.label)
+        found.phrase().partition(" ")[2]
+        if found.link == "as"
+        else found.amount().removesuffix(found.label)
     )
     amount = amount.removesuffix(" time").removesuffix(" memory")
-    return f"{amount}, {told.interval()}" if told.interval() else amount
+    return f"{amount}, {found.interval()}" if found.interval() else amount
 
 
 def more_hosts_text(result: Multilevel, level: HostLevel) -> str:
     """Say how many more hosts would decide what is undecided on hosts like these; "" for nothing."""
-    told = []
+    texts = []
     for one in level.more_hosts:
         name = f"these {len(result.benchmarks)}" if one.benchmark is None else one.benchmark
-        count = f"> {MOST_TOLD:,} more hosts"
-        if one.hosts is not None and one.hosts <= MOST_TOLD:
+        count = f"> {MOST_SHOWN:,} more hosts"
+        if one.hosts is not None and one.hosts <= MOST_SHOWN:
             count = figures.counted(one.hosts, "more host")
-        told.append(f"{shorten(shown(name), _NAME)}: {count}")
-    return f"would decide in 3 of 4 cases at least: {'; '.join(told)}" if told else ""
+        texts.append(f"{shorten(shown(name), _NAME)}: {count}")
+    return f"would decide in 3 of 4 cases at least: {'; '.join(texts)}" if texts else ""
 
 
 # ---- each host in its own sentence, for --explain and the report
@@ -275,14 +275,14 @@ def disagreeing_sentences(verdict: Verdict, level: HostLevel) -> Iterator[Senten
         by_host.setdefault(one.host, []).append(one)
     standings = {one.host: one for one in verdict.hosts}
     for host, those in [*by_host.items()][:_LINES]:
-        told = "; ".join(
+        text = "; ".join(
             f"{one.benchmark} {figures.ratio(one.speedup)} against {figures.ratio(one.rest)}"
             for one in those[:3]
         )
         left = len(those) - 3
         more = f" and {left} more benchmark{'s' * (left > 1)}" if left > 0 else ""
         yield Sentence(
-            f"{host} disagrees with the rest: {told}{more}{_differences(standings[host])}"
+            f"{host} disagrees with the rest: {text}{more}{_differences(standings[host])}"
         )
     if len(by_host) > _LINES:
         yield Sentence(f"and {len(by_host) - _LINES} more hosts disagree with the rest (--json)")
@@ -291,12 +291,12 @@ def disagreeing_sentences(verdict: Verdict, level: HostLevel) -> Iterator[Senten
 def _differences(host: FleetHostStanding) -> str:
     if not host.differs:
         return "; nothing in its environment differs from most hosts'"
-    told = "; ".join(
+    text = "; ".join(
         f"{one.key} is {_short_value(one.here)} there, {_short_value(one.most)} on most"
         for one in host.differs[:_DIFFERENCES]
     )
     left = len(host.differs) - _DIFFERENCES
-    return f"; {told}{f'; and {left} more differences (--json)' if left > 0 else ''}"
+    return f"; {text}{f'; and {left} more differences (--json)' if left > 0 else ''}"
 
 
 def _short_value(value: str) -> str:
@@ -315,14 +315,14 @@ def standing_sentences(hosts: Sequence[FleetHostStanding], *, whole: bool) -> tu
         f"{figures.listed(names, len(names) if whole else _MISSING)}{f' ({why})' if why else ''}"
         for why, names in by_why.items()
     ]
-    told = [Sentence(f"missing: {'; '.join(groups)}")] if groups else []
+    texts = [Sentence(f"missing: {'; '.join(groups)}")] if groups else []
     listed = others if whole else others[:_LINES]
     for one in listed:
         rows = (
             f"{one.done} of {'an unknown number of' if one.planned is None else one.planned} runs"
         )
         reason = f" ({one.why})" if one.why else ""
-        told.append(Sentence(f"{one.state}: {one.host}, {rows}{reason}"))
+        texts.append(Sentence(f"{one.state}: {one.host}, {rows}{reason}"))
     if len(listed) < len(others):
-        told.append(Sentence(f"and {len(others) - len(listed)} more hosts not complete (--all)"))
-    return tuple(told)
+        texts.append(Sentence(f"and {len(others) - len(listed)} more hosts not complete (--all)"))
+    return tuple(texts)

@@ -32,7 +32,7 @@ from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
 from ..plan.certificate import Certificate, differences, newest_for, read_certificate
-from ..record.manifest import asked_warmup
+from ..record.manifest import warmup_in_force
 from ..record.trial_files import CERTIFICATES, Manifest
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction
@@ -232,11 +232,11 @@ def judge(
         explain=explain,
         certificate=certificate,
     )
-    unasked = trial.unasked if metric is None else ()
+    unnamed = trial.unnamed if metric is None else ()
     usual = metric is None or trial.is_usual(metric)
     answer = judge_host(trial, question)
     return replace(
-        answer, usual=usual, cautions=merged(question_cautions(unasked), answer.cautions)
+        answer, usual=usual, cautions=merged(question_cautions(unnamed), answer.cautions)
     )
 
 
@@ -431,15 +431,15 @@ def judge_alone(
 
 
 def _cautions_of(side: PerformanceMatrix) -> tuple[Caution, ...]:
-    told = tuple(
+    texts = tuple(
         c if c.code == "no-iterations" else c.of(side.name)
         for c in side.cautions
         if c.code != "warm-up-left-out"
     )
-    if side.trial is not None or asked_warmup() is None:
-        return told
-    said = "--warmup-iterations changes nothing here: of runs of files all iterations are judged"
-    return (*told, Caution("no-iterations", said, short=ShortSentence.of(said)))
+    if side.trial is not None or warmup_in_force() is None:
+        return texts
+    text = "--warmup-iterations changes nothing here: of runs of files all iterations are judged"
+    return (*texts, Caution("no-iterations", text, short=ShortSentence.of(text)))
 
 
 def _candidate(
@@ -564,11 +564,11 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
     ours = sides.candidate
     if not set(ours.benchmarks) & set(sides.baseline.benchmarks) - set(changed):
         raise AnalysisError("; ".join(changed.values()), ours.name, "measure both in one way")
-    told = (
+    texts = (
         Caution(CHANGED, text, (name,), ShortSentence.of(plain(text)))
         for name, text in changed.items()
     )
-    return replace(sides, candidate=without(ours, [*changed])), (*told, *differ)
+    return replace(sides, candidate=without(ours, [*changed])), (*texts, *differ)
 
 
 def _drawn(
@@ -588,16 +588,16 @@ def _drawn(
 
 
 def _once(
-    sides: Sides, trials: Sequence[Trial], told: Sequence[Caution]
+    sides: Sides, trials: Sequence[Trial], parts: Sequence[Caution]
 ) -> tuple[Iterable[Caution], ...]:
     """Give what is known of the trials and of the sides, each thing once."""
     of_trials = [caution for trial in trials for caution in trial.cautions]
     both = (sides.candidate, sides.baseline)
     if len({one.trial for one in both}) == 1 and len(trials) == 1:
         twice = {known.of(side.name) for side in both for known in of_trials}
-        return of_trials, (one for one in told if one.code != "imported" and one not in twice)
-    said = {known for side in both for known in side.cautions if known.code != "imported"}
+        return of_trials, (one for one in parts if one.code != "imported" and one not in twice)
+    texts = {known for side in both for known in side.cautions if known.code != "imported"}
     return (
-        (known for known in of_trials if known not in said),
-        (one for one in told if one.code != "imported"),
+        (known for known in of_trials if known not in texts),
+        (one for one in parts if one.code != "imported"),
     )

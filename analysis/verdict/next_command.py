@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..methods.multilevel.advice import AT_LOOKS, rounded, sessions_needed
 from ..methods.multilevel.law import ErrorLaw
-from ..methods.multilevel.result import MANY_SESSIONS, MOST_TOLD, BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Next
 from ..pages.number_format import is_time
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..record.trial_files import OPEN_LOOKS, Manifest
 from ..words import shorten, shown
 from .sentence import leading
@@ -106,7 +106,7 @@ def _next(*words: str, why: str) -> Next:
 
 def _metric(verdict: Verdict, command: str = "verdict") -> tuple[str, ...]:
     metric = () if verdict.usual else ("--metric", verdict.metric)
-    return (*metric, *asked_words(command))
+    return (*metric, *judge_words(command))
 
 
 def _report(verdict: Verdict, *sources: str) -> Next:
@@ -323,5 +323,5 @@ def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
             sessions=sessions,
             step_added=line.step_added,
         )
-        more = sessions_needed(asked, law, 0.0, limit=MOST_TOLD)
+        more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
         yield None if more is None else rounded(more)

@@ -119,15 +119,15 @@ def pair_table(
         for mean in means
     ]
     test = reports[0].test
-    said: list[tuple[Caution, ...]] = []  # the passes over the suite are not shown
+    texts: list[tuple[Caution, ...]] = []  # the passes over the suite are not shown
     for report in reports:
-        said += [part.cautions for part in (report.test, report.interval) if part is not None]
+        texts += [part.cautions for part in (report.test, report.interval) if part is not None]
     if context is not None:
-        said.append(context.cautions)
+        texts.append(context.cautions)
     for report in reports:
         if report.no_interval is not None:
             what = f"no bootstrap interval: {report.no_interval}"
-            said.append((Caution("no-interval", what),))
+            texts.append((Caution("no-interval", what),))
             break
     return PairTable(
         candidate=test.candidate,
@@ -137,7 +137,7 @@ def pair_table(
         lines=(*_of_hpt(context), *map(_of_resampling, reports)),
         resamples=resamples,
         seed=seed,
-        cautions=merged(*said),
+        cautions=merged(*texts),
     )
 
 
@@ -212,16 +212,16 @@ def _page(result: PairTable) -> Page:
         ("<of", "pvalue_of"),
     )
     over = f"these {n} benchmarks" if n > 1 else "this benchmark"
-    told = "confidence is 1 - p, not the chance of being right"
+    text = "confidence is 1 - p, not the chance of being right"
     if result.lines[0].rule == "hpt":
-        told += (
+        text += (
             f"; HPT's speedup is the largest that it claims with {level}; t needs normal log ratios"
         )
     return Page(
         title=f"one pair: {result.candidate} against {result.baseline}",
         sections=(
             section(f"{ours} against {theirs} over {over}; above 1 {ours} is better"),
-            section(table, told),
+            section(table, text),
             section(f"{result.resamples:,} resamples, seed {result.seed}"),
         ),
         cautions=result.cautions,

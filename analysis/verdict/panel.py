@@ -28,7 +28,7 @@ Reason = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class MethodRow:
     """What one method says."""
 
     method: str
@@ -57,11 +57,11 @@ class MethodDisagreement:
 class Panel:
     """All methods on the same two sides."""
 
-    methods: tuple[Said, ...]
+    methods: tuple[MethodRow, ...]
     disagreements: tuple[MethodDisagreement, ...]
 
 
-def methods_table(name: str, methods: Sequence[Said]) -> Table:
+def methods_table(name: str, methods: Sequence[MethodRow]) -> Table:
     """Give a row for each method: its unit and what its number is of, and its answer."""
     return table_of(
         name,
@@ -100,8 +100,8 @@ def explained_sections(verdict: Verdict) -> Iterator[Section]:
                 reasons_section(one.panel.disagreements),
                 title=f"the published methods on the same data, {ours} against {theirs}",
             )
-        if one.hosts is not None and (told := tuple(disagreeing_sentences(verdict, one.hosts))):
-            yield Section(told, title="hosts that disagree")
+        if one.hosts is not None and (texts := tuple(disagreeing_sentences(verdict, one.hosts))):
+            yield Section(texts, title="hosts that disagree")
 
 
 def _rests_on(verdict: Verdict) -> Iterator[str]:
@@ -109,8 +109,8 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
     left_out += [figures.counted(verdict.failed, "failed run")] if verdict.failed else []
     without = f"; left out: {', '.join(left_out)}" if left_out else ""
     yield f"{figures.counted(verdict.runs, 'run')} count{without}"
-    if told := looks_text(verdict):
-        yield told
+    if words := looks_text(verdict):
+        yield words
     known = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
     most = max((len(result.benchmarks) for result in known), default=0)
     if most > 1 and verdict.correction in _CORRECTIONS:
@@ -131,17 +131,17 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
 def _would_settle(result: Multilevel) -> Iterator[str]:
     """Say of each undecided line how much more would settle it, and whether runs alone would."""
     lines: list[Line] = [*result.benchmarks, *([result.these] if result.these else [])]
-    told = []
+    texts = []
     for line in lines:
         advice = advice_text(line, result.outermost)
         if isinstance(line, BenchmarkLine) and line.reason and line.law != "identity":
             continue
         if advice:
             name = f"these {len(result.benchmarks)}" if line is result.these else line.name
-            told.append(f"{shorten(shown(name), _LONG_NAME)}: {advice}")
-    if told:
+            texts.append(f"{shorten(shown(name), _LONG_NAME)}: {advice}")
+    if texts:
         heading = chance_heading(lines)
-        yield f"{heading}: {'; '.join(told)}" if heading else "; ".join(told)
+        yield f"{heading}: {'; '.join(texts)}" if heading else "; ".join(texts)
     undecided = [line.more_sessions for line in result.benchmarks if line.outcome == "undecided"]
     suffice = [more.runs_suffice for more in undecided if more is not None]
     if False in suffice:

@@ -27,7 +27,7 @@ from ..pages import number_format as figures
 from ..pages.number_format import Word, outcome_word
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
-from .panel import MethodDisagreement, Panel, Reason, Said
+from .panel import MethodDisagreement, MethodRow, Panel, Reason
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -39,7 +39,7 @@ _SURE = 0.95  # chance of a single run from which a mixture says as much as a de
 _NAMED = 3  # benchmarks that a sentence names
 _NEAR_ONE = 0.1  # bounds so near 1 need a third decimal
 
-_Found = Iterator[Said | tuple[Reason, str]]
+_Found = Iterator[MethodRow | tuple[Reason, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,7 +123,7 @@ def ask(
     if not pair.candidate.benchmarks:
         return _refused("every benchmark has runs of 0")
     question = _Question(found=found, ours=pair.candidate, theirs=pair.baseline, best=best)
-    methods: list[Said] = []
+    methods: list[MethodRow] = []
     reasons: list[MethodDisagreement] = []
     for number, method in enumerate(_METHODS, 1):
         doing(f"explaining: {method.name} ({number} of {len(_METHODS)})")
@@ -131,10 +131,10 @@ def ask(
             answers = list(method.ask(question))
         except FairtrialError as error:
             answers = [
-                _said(method.name, method.unit, method.estimand, f"not possible: {error.what}")
+                _answer(method.name, method.unit, method.estimand, f"not possible: {error.what}")
             ]
         for one in answers:
-            if isinstance(one, Said):
+            if isinstance(one, MethodRow):
                 methods.append(replace(one, unit=question.unit(one.unit)))
             else:
                 reason, text = one
@@ -144,12 +144,12 @@ def ask(
 
 def _refused(why_not: str) -> Panel:
     """Give the panel of sides that no method takes."""
-    none = _said("all", "run", "ratios", f"not possible: {why_not}")
+    none = _answer("all", "run", "ratios", f"not possible: {why_not}")
     return Panel(methods=(none,), disagreements=())
 
 
-def _said(method: str, unit: str, estimand: str, answer: str, **more: Any) -> Said:  # noqa: ANN401 - fields of what is said
-    return Said(method=method, unit=unit, estimand=estimand, answer=answer, **more)
+def _answer(method: str, unit: str, estimand: str, answer: str, **more: Any) -> MethodRow:  # noqa: ANN401 - fields of what is said
+    return MethodRow(method=method, unit=unit, estimand=estimand, answer=answer, **more)
 
 
 def _hpt(asked: _Question) -> _Found:
@@ -159,7 +159,7 @@ def _hpt(asked: _Question) -> _Found:
     p = result.pvalue_baseline if slower else result.pvalue
     reached = figures.reliability(1 - p, result.required)
     largest = None if asked.best is None else asked.best.value
-    yield _said(
+    yield _answer(
         "HPT",
         "run",
         "better over the suite",
@@ -220,7 +220,7 @@ def _speedup_test(asked: _Question) -> _Found:
             parts.append(f"{slower} {asked.word('slower')}")
         if stopped := sum(one.significant is None for one in decisions):
             parts.append(f"{stopped} cannot conclude")
-        yield _said(
+        yield _answer(
             f"Speedup-Test, {centre}",
             "run",
             f"each benchmark's {centre}",
@@ -310,7 +310,7 @@ def _randomization(asked: _Question) -> _Found:
         word = "faster" if result.ratio > 1 else "slower"
     bound = figures.significant(result.smallest_pvalue, 2)
     least = f" (no p below {bound} is possible)" * (result.smallest_pvalue > asked.risk / 5)
-    yield _said(
+    yield _answer(
         "randomization",
         result.unit,
         "ratio of suite means",
@@ -339,7 +339,7 @@ def _bootstrap(asked: _Question) -> _Found:
         rng=stream(0, "resample", "bootstrap"),
     )
     ratio = figures.ratio_within(result.ratio, result.low, result.high)
-    yield _said(
+    yield _answer(
         "bootstrap",
         result.unit,
         "ratio of suite means",
@@ -392,7 +392,7 @@ def _mixtures(asked: _Question) -> _Found:
         )
     mean, low, high = float(np.mean(chances)), min(chances), max(chances)
     span = f" ({_chance(low)} to {_chance(high)})" if len(chances) > 1 else ""
-    yield _said(
+    yield _answer(
         "mixtures",
         "run",
         "one run against another",
@@ -436,7 +436,7 @@ def _friedman(asked: _Question) -> _Found:
     word: Word = "undecided"
     if p <= asked.risk:
         word = "faster" if first < second else "slower"
-    yield _said(
+    yield _answer(
         "Friedman",
         "benchmark",
         "mean ranks",
@@ -451,7 +451,7 @@ def _friedman(asked: _Question) -> _Found:
             "unit",
             (
                 f"Friedman counts {len(asked.found.benchmarks)} benchmarks as independent and ranks them; "
-                f"they share the {shared}, and one program under several names was told apart in 31 to "
+                f"they share the {shared}, and one program under several names was found different in 31 to "
                 "41 % of trials"
             ),
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..data.trial import Trial
-from ..data.trial_cautions import always_said
+from ..data.trial_cautions import constant_cautions
 from ..errors import UsageError
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.failures import failing_of
@@ -32,7 +32,7 @@ from ..pages.model import (
 )
 from ..pages.number_format import Word, outcome_word
 from ..pages.result import Result
-from ..record.manifest import asked_words
+from ..record.manifest import judge_words
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
@@ -106,7 +106,7 @@ class Ranking(Result):
 # measured on interleaved runs of one program under several names (docs/methods/verdict.md)
 RANKS_ALARM = (
     "Friedman and Nemenyi count benchmarks as independent, but these share the machine's "
-    "sessions: one program under three names was told apart in 31 to 41 % of trials"
+    "sessions: one program under three names was found different in 31 to 41 % of trials"
 )
 
 
@@ -132,7 +132,7 @@ def rank_variants(
 ) -> Ranking:
     """Compare every variant of a trial with every other one."""
     manifest = trial.manifest
-    unasked = trial.unasked if metric is None else ()
+    unnamed = trial.unnamed if metric is None else ()
     metric = trial.default_metric if metric is None else metric
     look = looks_at([manifest], looks, always_valid=False)
     known = [
@@ -161,7 +161,7 @@ def rank_variants(
         raise UsageError(
             "there are no two variants to compare", str(trial.path), "measure a second variant"
         )
-    told = tuple(_lines(pairs, look.alpha(confidence)))
+    texts = tuple(_lines(pairs, look.alpha(confidence)))
     names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
     published = _friedman(names, sides) if ranked else None
     info = trial.metric(metric)
@@ -175,8 +175,8 @@ def rank_variants(
         margin=margin,
         sessions=trial.sessions,
         variants=tuple(names),
-        pairs=told,
-        places=_places(names, pairs, told),
+        pairs=texts,
+        places=_places(names, pairs, texts),
         friedman=published,
         nemenyi=None
         if published is None
@@ -184,8 +184,8 @@ def rank_variants(
         ranked=ranked,
         timed=figures.timed(info.unit),
         cautions=merged(
-            question_cautions(unasked),
-            always_said(trial, (one for side in sides.values() for one in side.cautions)),
+            question_cautions(unnamed),
+            constant_cautions(trial, (one for side in sides.values() for one in side.cautions)),
             failing,
             () if published is None else (Caution("ranks-over-benchmarks", RANKS_ALARM),),
         ),
@@ -214,7 +214,7 @@ def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
     differ = adjusted([_counted(pair, pair.line.pvalue) for pair in pairs], "holm")
     alike = adjusted([_counted(pair, pair.line.pvalue_equivalent) for pair in pairs], "holm")
-    told = []
+    texts = []
     for pair, p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
         line, result = pair.line, pair.result
         turned = pair.log < 0
@@ -225,7 +225,7 @@ def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
         counts = words.count("faster"), words.count("slower")
         ends = (line.low, line.high)
         low, high = (_inverse(ends[1]), _inverse(ends[0])) if turned else ends
-        told.append(
+        texts.append(
             PairLine(
                 candidate=result.baseline if turned else result.candidate,
                 baseline=result.candidate if turned else result.baseline,
@@ -241,7 +241,7 @@ def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
                 slower=counts[0] if turned else counts[1],
             )
         )
-    return told
+    return texts
 
 
 def _counted(pair: _RankedPair, pvalue: float | None) -> float:
@@ -256,7 +256,7 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _places(
-    names: Sequence[str], pairs: Sequence[_RankedPair], told: Sequence[PairLine]
+    names: Sequence[str], pairs: Sequence[_RankedPair], texts: Sequence[PairLine]
 ) -> tuple[RankRange, ...]:
     """Rank by the mean log against all others; a place may move as far as pairs are not told."""
     logs = dict.fromkeys(names, 0.0)
@@ -264,7 +264,7 @@ def _places(
         logs[pair.result.candidate] += pair.log
         logs[pair.result.baseline] -= pair.log
     beaten = {name: [0, 0] for name in names}  # by how many it is beaten, how many it beats
-    for line in told:
+    for line in texts:
         if line.outcome == "faster":
             beaten[line.candidate][1] += 1
             beaten[line.baseline][0] += 1
@@ -323,12 +323,12 @@ def _ranking_page(result: Ranking) -> Page:
         ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
         ("<benchmarks", lambda one: _counts(one, timed=result.timed)),
     )
-    words = ("fairtrial", "verdict", result.path, *asked_words())
+    words = ("fairtrial", "verdict", result.path, *judge_words())
     return Page(
         title=f"Pairs of {result.trial}",
         sections=(
             section(heading, section(*ranks)),
-            section(pairs, *([told] if (told := looks_text(result)) else [])),
+            section(pairs, *([text] if (text := looks_text(result)) else [])),
         ),
         cautions=result.cautions,
         following=(section(Next(words, "against the baseline, benchmark by benchmark")),),
@@ -357,5 +357,5 @@ def _interval(one: PairLine) -> str:
 
 def _counts(one: PairLine, *, timed: bool) -> str:
     counts: tuple[tuple[int, Word], ...] = ((one.faster, "faster"), (one.slower, "slower"))
-    told = [f"{count} {outcome_word(word, timed=timed)}" for count, word in counts if count]
-    return ", ".join(told)
+    texts = [f"{count} {outcome_word(word, timed=timed)}" for count, word in counts if count]
+    return ", ".join(texts)

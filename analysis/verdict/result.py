@@ -272,5 +272,5 @@ class Verdict(Result):
         """What to do next, as command lines that can be pasted."""
         from .next_command import next_of
 
-        told = next_of(self)
-        return () if told is None else (told.line,)
+        found = next_of(self)
+        return () if found is None else (found.line,)

@@ -88,8 +88,8 @@ def change(line: Line, verdict: Verdict) -> Value:
     """Give a cell with a line's difference, per cent of what the baseline takes, or its speedup."""
     if as_ratio(verdict):
         return Value(speedup_text(line), line.speedup)
-    told = difference(line, verdict)
-    return Value(told.cell(), None if told.ratio is None else told.ratio - 1)
+    found = difference(line, verdict)
+    return Value(found.cell(), None if found.ratio is None else found.ratio - 1)
 
 
 def change_interval(line: Line, verdict: Verdict) -> str:
@@ -101,8 +101,8 @@ def change_interval(line: Line, verdict: Verdict) -> str:
 
 def spread_text(share: float) -> str:
     """Write a spread such as 0.043 as ``4 %``; below 1 % with a decimal."""
-    told = 100 * share
-    return f"{told:.0f} %" if told >= 0.95 or told == 0 else f"{told:.1f} %"
+    found = 100 * share
+    return f"{found:.0f} %" if found >= 0.95 or found == 0 else f"{found:.1f} %"
 
 
 # --- The table of a candidate: of a fleet the differences on these hosts, and on hosts like these.
@@ -168,13 +168,13 @@ def candidate_blocks(
         yield Sentence(f"and {hidden} more (--all)")
     if result.occasions:
         yield Sentence(result.occasions)
-    said = [
+    texts = [
         f"{shorten(shown(line.name), _NAME)}: {reason_text(line)}"
         for line in result.benchmarks
         if line.name in kept and (line.reason or line.fails_proven) and not marks.get(line.name)
         if reason_text(line) and not (len(names) == 1 and unanswered(result, line, ""))
     ]
-    yield from map(Sentence, said[:_REASONS] if one.hosts is None else ())
+    yield from map(Sentence, texts[:_REASONS] if one.hosts is None else ())
 
 
 def _table(
@@ -300,9 +300,9 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
         ),
     )
     marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}
-    if told := [f"{called[name]} {n}" for name, n in marked.items() if n]:
+    if texts := [f"{called[name]} {n}" for name, n in marked.items() if n]:
         most = max(len(one.benchmarks) for one in known.values())
-        listed = figures.listed(told, 4)
+        listed = figures.listed(texts, 4)
         yield Sentence(
             f"undecided only because {most} benchmarks share the risk: {listed} (--variant V says which)"
         )
@@ -382,8 +382,8 @@ def _page(
 ) -> Page:
     """Say the answer, of a fleet also what holds beyond its hosts, and how these stand; then the evidence."""
     names = (verdict.baseline, *(one.variant for one in verdict.candidates))
-    told = layouts_sentences(verdict.layouts, names)
-    told += quantile_sentences(verdict.metric, verdict.quantile)
+    found = layouts_sentences(verdict.layouts, names)
+    found += quantile_sentences(verdict.metric, verdict.quantile)
     command = next_of(verdict)
     last: tuple[Block, ...] = (*map(Note, notes), *(() if command is None else (command,)))
     return Page(
@@ -396,7 +396,7 @@ def _page(
             ),
             section(heading(verdict)),
             *evidence,
-            *((section(*told),) if told else ()),
+            *((section(*found),) if found else ()),
             *more,
         ),
         cautions=cautions,

@@ -80,8 +80,8 @@ def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, .
     name = shorten(shown(metric), _SHORT_NAME)
     if basis.level == "session":
         return (f"{name} is that of all values of a session together",)
-    told = f"{name} is each run's own, and their geometric mean is judged"
-    return (told,) if basis.why is None else (f"{told}:", _WHY[basis.why])
+    text = f"{name} is each run's own, and their geometric mean is judged"
+    return (text,) if basis.why is None else (f"{text}:", _WHY[basis.why])
 
 
 def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
@@ -261,12 +261,12 @@ def sentence_of(verdict: Verdict, named: NameOf | None = None) -> str:
     base = named(verdict.baseline)
     if not known:
         return f"nothing could be compared with {base}"
-    told = (
+    found = (
         _of_one(known[0], verdict, named) if len(known) == 1 else _of_several(known, verdict, named)
     )
     if not lost:
-        return told
-    return f"{told}; nothing could be compared of {figures.listed(lost, _LISTED)}"
+        return found
+    return f"{found}; nothing could be compared of {figures.listed(lost, _LISTED)}"
 
 
 def with_whole_interval(text: str) -> str:
@@ -284,11 +284,11 @@ def _alone(verdict: Verdict, named: NameOf) -> str:
         return f"{ours} was measured alone: there is nothing to compare"
     (only,) = verdict.alone
     verb = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).verb
-    told = f"{ours} {verb} {figures.quantity(only.mean, verdict.unit)}"
+    text = f"{ours} {verb} {figures.quantity(only.mean, verdict.unit)}"
     if only.low is None or only.high is None:
-        return f"{told}: there is nothing to compare"
+        return f"{text}: there is nothing to compare"
     ends = (figures.quantity(end, verdict.unit) for end in (only.low, only.high))
-    return f"{told} ({' to '.join(ends)}): there is nothing to compare"
+    return f"{text} ({' to '.join(ends)}): there is nothing to compare"
 
 
 def where_text(one: CandidateVerdict) -> str:
@@ -315,48 +315,48 @@ def _of_one(one: CandidateVerdict, verdict: Verdict, named: NameOf) -> str:
     why = unanswered(result, line, ours)
     if line is None or why:
         return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
-    told = difference(line, verdict)
+    found = difference(line, verdict)
     if isinstance(line, BenchmarkLine) and (
-        counted := counted_sentence(line, told, (ours, base), line.outcome, where)
+        counted := counted_sentence(line, found, (ours, base), line.outcome, where)
     ):
         return counted
-    answer = told.answer(line.outcome, ours, base, margin=verdict.margin, where=where)
-    if line.outcome == "undecided" or not (interval := told.interval()):
+    answer = found.answer(line.outcome, ours, base, margin=verdict.margin, where=where)
+    if line.outcome == "undecided" or not (interval := found.interval()):
         return answer
     return f"{answer} ({interval})"
 
 
 def counted_sentence(
-    line: BenchmarkLine | GateLine, told: Difference, names: tuple[str, str], word: Word, where: str
+    line: BenchmarkLine | GateLine, diff: Difference, names: tuple[str, str], word: Word, where: str
 ) -> str:
     """Say what is counted in its unit, where a ratio says less or nothing; else ""."""
     (ours, base), low, high = names, line.difference_low, line.difference_high
     if line.identity is not None:
         one = line.identity
-        a, b = (count_text(value, told.unit) for value in (one.candidate, one.baseline))
+        a, b = (count_text(value, diff.unit) for value in (one.candidate, one.baseline))
         runs = f"in all {one.runs} runs"
         if one.candidate == one.baseline:
-            return f"{ours} {told.same()} as {base}{where}: {a} {runs}"
+            return f"{ours} {diff.same()} as {base}{where}: {a} {runs}"
         side = "more" if one.candidate > one.baseline else "less"
         side += ", within the margin" * (word == "equivalent")
         each = f" of {figures.counted(one.sessions, 'session')} each"
-        return f"{ours} {told.verb} {a}, {base} {b}{told.label}{where}, {runs}{each}: {side}"
+        return f"{ours} {diff.verb} {a}, {base} {b}{diff.label}{where}, {runs}{each}: {side}"
     if low is None or high is None or line.low is not None:
         return ""
     sides = [
-        f"{count_text(float(f'{abs(end):.3g}'), told.unit)} {'less' if end < 0 else 'more'}"
+        f"{count_text(float(f'{abs(end):.3g}'), diff.unit)} {'less' if end < 0 else 'more'}"
         for end in (low, high)
     ]
     if word == "undecided":
-        head = f"no difference found between {ours} and {base}{where}"
-        return f"{head}: if there is one, it lies between {' and '.join(sides)}{told.label}"
-    return f"{ours} {told.verb} {' to '.join(sides)}{told.label} than {base}{where}"
+        head = f"no diff found between {ours} and {base}{where}"
+        return f"{head}: if there is one, it lies between {' and '.join(sides)}{diff.label}"
+    return f"{ours} {diff.verb} {' to '.join(sides)}{diff.label} than {base}{where}"
 
 
 def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
     """Say why nothing can be said of a candidate, whatever its interval is; "" where something can."""
     if result.design == "confounded":
-        return f"{result.outermost} and variant cannot be told apart"
+        return f"{result.outermost} and variant cannot be separated"
     if line is None or line.outcome != "undecided":
         return ""
     if any(one.code == "one-build" for one in result.cautions):
@@ -369,11 +369,11 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
                 f"{line.failed_candidate} of {total} runs of {name} failed, "
                 f"{line.failed_baseline} of {other} of the other"
             )
-        told = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
-        if told or line.difference_low is not None:
-            return told
-    elif told := _of_the_suite(result, line):
-        return told
+        found = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
+        if found or line.difference_low is not None:
+            return found
+    elif found := _of_the_suite(result, line):
+        return found
     if line.low is None or line.high is None:
         if any(one.reason == "no-spread" for one in result.benchmarks):
             return REASONS["no-spread"]
@@ -398,8 +398,8 @@ def _of_the_suite(result: Multilevel, line: Line) -> str:
 
 def word(line: Line, unit: str) -> str:
     """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
-    told = outcome_word(line.outcome, timed=figures.timed(unit))
-    return "the same" if told == "equivalent" else told
+    found = outcome_word(line.outcome, timed=figures.timed(unit))
+    return "the same" if found == "equivalent" else found
 
 
 def corrected(line: Line) -> bool:
@@ -413,12 +413,12 @@ def corrected(line: Line) -> bool:
 
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
-    told = advice_text(line, result.outermost)
+    words = advice_text(line, result.outermost)
     if isinstance(line, BenchmarkLine):
         if corrected(line):
-            told = f"after correction for {len(result.benchmarks)}"
-        told = "; ".join(text for text in (told, reason_text(line)) if text)
-    return told
+            words = f"after correction for {len(result.benchmarks)}"
+        words = "; ".join(text for text in (words, reason_text(line)) if text)
+    return words
 
 
 def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
@@ -484,15 +484,15 @@ def _leader(
     if first.one is not None:
         line = answering(first.one)
         assert line is not None  # it has an interval
-        told = difference(line, verdict)
-        what = f"{told.phrase().partition(' ')[2]} {told.link} {base}{where_text(first.one)}"
-        return f"{named(first.variant)} {place}: {what} ({told.interval()})"
+        found = difference(line, verdict)
+        what = f"{found.phrase().partition(' ')[2]} {found.link} {base}{where_text(first.one)}"
+        return f"{named(first.variant)} {place}: {what} ({found.interval()})"
     nearest = max(known, key=lambda one: (answering(one) or _NOTHING).speedup or 0.0)
     line = answering(nearest)
     assert line is not None  # each is behind the baseline
-    told = difference(line, verdict)
+    found = difference(line, verdict)
     where = where_text(nearest)
-    return f"{base} {place}{where}: {named(nearest.variant)} {told.phrase()} ({told.interval()})"
+    return f"{base} {place}{where}: {named(nearest.variant)} {found.phrase()} ({found.interval()})"
 
 
 _NOTHING = Line(

@@ -176,8 +176,8 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
                 "nothing is known of {}: no iteration of it is behind the warm-up", variant
             )
         text = f"{variant} has no run that counts{why}"
-        said = Caution("variant-left-out", text, (variant,), short)
-        return VariantSide(name=variant, matrix=None, floored=floored, cautions=(said,))
+        words = Caution("variant-left-out", text, (variant,), short)
+        return VariantSide(name=variant, matrix=None, floored=floored, cautions=(words,))
     found = [
         c if c.code == "no-iterations" else c.of(variant)
         for c in matrix.cautions
@@ -190,7 +190,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         )
         short = ShortSentence.of("{} of {} is not compared: it is the launcher's", metric, floored)
         found.append(Caution("floored", text, (variant, *floored), short))
-    told = tuple(found)
+    texts = tuple(found)
     kept: PerformanceMatrix | None = matrix
     if benchmarks is not None:
         left_out = {*named_in(matrix), *matrix.failed} - set(benchmarks)
@@ -200,7 +200,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         name=variant,
         matrix=None if kept is None else replace(kept, cautions=()),
         floored=floored,
-        cautions=told,
+        cautions=texts,
     )
 
 

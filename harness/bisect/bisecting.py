@@ -29,7 +29,7 @@ from ..trial.execution import Options
 from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
 from .commits import Commit, CommitRange, commits_between
-from .journal import Asked, Journal, MeasuredSession, add_session, read_state, whole_sessions
+from .journal import Journal, MeasuredSession, Terms, add_session, read_state, whole_sessions
 from .recipe import Recipe, campaign_of, recipe_of
 from .workshop import Built, NotBuilt, Workshop
 
@@ -87,7 +87,7 @@ class Question:
     """A request with everything found that it names: the commits, the campaign, and how commits are measured."""
 
     request: Request
-    asked: Asked
+    asked: Terms
     campaign: Campaign
     commits: CommitRange
     recipe: Recipe
@@ -131,7 +131,7 @@ def question_of(request: Request) -> Question:
     variant, metric = chosen("variant"), chosen("metric", next(iter(campaign.judge), "wall"))
     recipe = recipe_of(campaign, commits, variant=variant, benchmarks=benchmarks)
     work = chosen("work_dir")
-    asked = Asked(
+    asked = Terms(
         good=then.good if then and again else good,
         bad=then.bad if then and again else bad,
         good_sha=commits.commits[0].commit,
@@ -579,7 +579,7 @@ class Sessions:
         folder, commits = self.journal.folder, self.commits
         names = dict.fromkeys(one.trial for one in self.journal.sessions)
         counts: dict[int, tuple[int, int]] = {}
-        told: dict[str, Any] = {"other_metrics": ()}
+        texts: dict[str, Any] = {"other_metrics": ()}
         if found is not None:
             unsteady = set()
             for trial in map(self.trial, names):
@@ -587,12 +587,12 @@ class Sessions:
                 for variant, (failed, made) in runs_of_variants(trial, asked.benchmarks).items():
                     before = counts.get(_place(variant), (0, 0))
                     counts[_place(variant)] = (before[0] + failed, before[1] + made)
-            told |= {
+            texts |= {
                 "unsteady": sorted(map(_place, unsteady)),
                 "fails_more": fails_more(counts, len(commits) - 1),
             }
             if "step0" in names:
-                told["other_metrics"] = words_of_metrics(
+                texts["other_metrics"] = words_of_metrics(
                     self.trial("step0"),
                     commits[-1].variant,
                     baseline=commits[0].variant,
@@ -625,7 +625,7 @@ class Sessions:
             proofs={int(name.rpartition("-")[2]): str(folder / name) for name in proofs},
             runs=sum(made for _, made in counts.values()),
             seconds=time.monotonic() - self.began,
-            **told,
+            **texts,
         )
         self.journal.store(bisection.to_dict())
         return bisection

@@ -172,7 +172,7 @@ class Clone:
         source = str(self._commits.git_dir)
         words = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
         write(self.path.parent, *words, "--", source, str(self.path))
-        origin = _said(self._commits.root, "config", "--get", "remote.origin.url")
+        origin = _output_or_nothing(self._commits.root, "config", "--get", "remote.origin.url")
         if origin.strip("\n"):  # what submodules' relative addresses begin from
             write(self.path, "config", "remote.origin.url", origin.removesuffix("\n"))
         for setting in NO_HOOKS:  # also for what a build asks of git
@@ -372,7 +372,7 @@ def _resolved(root: Path, name: str, word: str) -> str:
         pass
     what = f"{name} is no commit of this repository: '{shown(word)}'"
     fix = "name a branch, a tag or a SHA; git log --oneline shows them"
-    if _said(root, "rev-parse", "--is-shallow-repository") == "true\n":
+    if _output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix += "; this clone is shallow: git fetch --unshallow brings the older ones"
     raise UsageError(what, str(root), fix)
 
@@ -392,7 +392,7 @@ def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> Usag
     if before:
         words = shlex.join([before[0][:12], bad])
         fix = f"the newest commit of that line that GOOD has too: fairtrial bisect {words}"
-    elif _said(root, "rev-parse", "--is-shallow-repository") == "true\n":
+    elif _output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix = "this clone is shallow: git fetch --unshallow brings the older commits"
     else:
         fix = "they have no commit in common: name a GOOD that BAD was made from"
@@ -407,7 +407,7 @@ def _notes(root: Path) -> tuple[str, ...]:
             "the work tree has changes that are not committed: commits are measured as they are, "
             "the campaign as it is in the work tree"
         )
-    if _said(root, "config", "--get-regexp", r"^remote\..*\.promisor$", "true"):
+    if _output_or_nothing(root, "config", "--get-regexp", r"^remote\..*\.promisor$", "true"):
         notes.append(
             "this clone is partial: commits whose files were never fetched do not build here; "
             "git fetch --refetch --no-filter brings them all"
@@ -417,17 +417,17 @@ def _notes(root: Path) -> tuple[str, ...]:
 
 def _is_changed(root: Path) -> bool:
     """Tell whether the index, or a file as it lies there, differs from HEAD; `git status` would execute filters."""
-    if _said(root, "diff-index", "--cached", "--name-only", "-z", "HEAD", "--"):
+    if _output_or_nothing(root, "diff-index", "--cached", "--name-only", "-z", "HEAD", "--"):
         return True
     # by the times of files alone: ":MODE MODE BLOB ..." and the name
-    entries = _said(root, "diff-files", "-z", "--ignore-submodules=dirty").split("\0")
+    entries = _output_or_nothing(root, "diff-files", "-z", "--ignore-submodules=dirty").split("\0")
     return any(
         not is_blob(root / name, about.split(" ")[2])
         for about, name in zip(entries[::2], entries[1::2], strict=False)
     )
 
 
-def _said(root: Path, *words: str) -> str:
+def _output_or_nothing(root: Path, *words: str) -> str:
     try:
         return git(root, *words)
     except GitError:

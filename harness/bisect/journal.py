@@ -67,7 +67,7 @@ class MeasuredSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Terms:
     """What a bisection was asked: it may not change while sessions are added.
 
     `campaign_sha256` is that of the campaign's text. `sessions_max` may be raised: more sessions of the same
@@ -93,7 +93,7 @@ class Asked:
     every: bool = False
     warmup_iterations: WarmupIterations | None = None
 
-    def refuse_another(self, now: Asked, where: Path) -> None:
+    def refuse_another(self, now: Terms, where: Path) -> None:
         """Refuse to go on where something else is asked now.
 
         Raises
@@ -133,7 +133,7 @@ class State:
     """What of ``bisect.json`` a bisection goes on with."""
 
     store_schema: int
-    asked: Asked
+    asked: Terms
     state: str | None = None
     seconds: float | None = None
 
@@ -143,12 +143,12 @@ class Journal:
     """An open bisection's folder, locked for this process; a context manager that gives the lock back."""
 
     folder: Path
-    asked: Asked
+    asked: Terms
     sessions: list[MeasuredSession] = field(default_factory=list)
     _lock: int = -1
 
     @classmethod
-    def begin(cls, folder: Path, asked: Asked, *, share: bool = False) -> Self:
+    def begin(cls, folder: Path, asked: Terms, *, share: bool = False) -> Self:
         """Make the folder of a new bisection.
 
         Raises

@@ -119,8 +119,8 @@ def recipe_of(
         _check(campaign, root, cell)
     inputs, notes = _inputs(campaign, commits, root, cells)
     if len(campaign.variants) > 1:
-        told = f"every commit is measured as the campaign's variant '{named}'"
-        notes.insert(0, f"{told}; --variant takes another" if variant is None else told)
+        text = f"every commit is measured as the campaign's variant '{named}'"
+        notes.insert(0, f"{text}; --variant takes another" if variant is None else text)
     notes += _absolute(root, cells, build)
     return Recipe(
         campaign=campaign,

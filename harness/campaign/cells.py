@@ -312,7 +312,7 @@ class CellMaker:
             for name, rule in rules.items()
             for share in rule.get("quantiles", ())
         } | rules
-        for name, said in given.items():
+        for name, words in given.items():
             place: Location = (*path, name)
             if name not in rules:
                 what = f"{quote(name)} is no metric that is declared there"
@@ -327,7 +327,7 @@ class CellMaker:
                 self.faults.report(place, what, "let a build step fail instead", key=True)
                 continue
             bounds = {}
-            for key, text in said.items():
+            for key, text in words.items():
                 try:
                     bounds[key] = number_in(text, rule["unit"])
                 except UnitError as error:
@@ -463,10 +463,10 @@ def layout_seed(seed: int, session: int, variant: str, node: str | None = None) 
 
     `node` is the host's name in a fleet, whose hosts draw layouts of their own.
     """
-    told = f"layout:{seed}:{session}:{variant}"
+    text = f"layout:{seed}:{session}:{variant}"
     if node is not None:
-        told += f":{node}"
-    drawn = int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
+        text += f":{node}"
+    drawn = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     return 1 + drawn % _MOST
 
 
@@ -574,9 +574,9 @@ class ServiceMaker:
         return tuple(made)
 
     def _read(self, name: str, given: Mapping[str, Any], defaults: Table) -> _Given:
-        said = completed("services.*.", given, defaults)
-        names = frozenset(_names([said["command"], said["cwd"], said["env"], said["ready"]]))
-        return _Given(name, ("services", name), said, names)
+        found = completed("services.*.", given, defaults)
+        names = frozenset(_names([found["command"], found["cwd"], found["env"], found["ready"]]))
+        return _Given(name, ("services", name), found, names)
 
     def _look_at_ports(self, one: _Given, before: Sequence[_Given]) -> None:
         """Refuse ports of services that have none yet, and a service that is ready nobody knows when."""
@@ -606,43 +606,43 @@ class ServiceMaker:
         if variant is not None:
             values = {**variant.values, "variant": variant.name, **values}
             who += f" of variant {quote(variant.name)}"
-        said, fill = one.section, self._filler
+        words, fill = one.section, self._filler
         cwd = self._root
-        if said["cwd"] is not None:
+        if words["cwd"] is not None:
             plain = {name: text for name, text in values.items() if name not in self.ports}
-            cwd /= fill.text((*one.path, "cwd"), said["cwd"], plain, who)
+            cwd /= fill.text((*one.path, "cwd"), words["cwd"], plain, who)
         made = {
-            "command": fill.command((*one.path, "command"), said["command"], values, who),
+            "command": fill.command((*one.path, "command"), words["command"], values, who),
             "cwd": cwd,
             "env": {
                 name: fill.text((*one.path, "env", name), text, values, who)
-                for name, text in (said["env"] or {}).items()
+                for name, text in (words["env"] or {}).items()
             },
-            "cpus": chosen_cpus(said["cpus"], (*one.path, "cpus"), fill.faults),
-            "ready": self._ready((*one.path, "ready"), said["ready"], values, who),
+            "cpus": chosen_cpus(words["cpus"], (*one.path, "cpus"), fill.faults),
+            "ready": self._ready((*one.path, "ready"), words["ready"], values, who),
         }
-        fields = fields_of(SERVICE, {**said, "ready": {**said["ready"], "port": None}}) | made
+        fields = fields_of(SERVICE, {**words, "ready": {**words["ready"], "port": None}}) | made
         return Service(name=one.name, variant=None if variant is None else variant.name, **fields)
 
     def _ready(
-        self, path: Location, said: Mapping[str, Any], values: Mapping[str, str], who: str
+        self, path: Location, texts: Mapping[str, Any], values: Mapping[str, str], who: str
     ) -> Ready:
         port = command = None
-        if said["port"] is not None:
-            text = self._filler.text((*path, "port"), said["port"], values, who)
+        if texts["port"] is not None:
+            text = self._filler.text((*path, "port"), texts["port"], values, who)
             port = int(text) if text.isdecimal() and text.isascii() and len(text) < 6 else 0
             if not 1 <= port <= _MOST_PORT:
                 what = f"'port' must be a number from 1 to {_MOST_PORT}, not {quote(text)}"
                 self._problem((*path, "port"), what, "leave it out for one that is free")
-        if said["output"] is not None:
+        if texts["output"] is not None:
             try:
-                re.compile(said["output"])
+                re.compile(texts["output"])
             except (re.error, OverflowError, RecursionError) as error:
                 fix = "Python's 're' reads it; put the text in single quotes, which keep '\\'"
                 self._problem((*path, "output"), f"the regex is wrong: {error}", fix)
-        if said["command"] is not None:
-            command = self._filler.command((*path, "command"), said["command"], values, who)
-        return Ready(port=port, output=said["output"], command=command, timeout_s=said["timeout"])
+        if texts["command"] is not None:
+            command = self._filler.command((*path, "command"), texts["command"], values, who)
+        return Ready(port=port, output=texts["output"], command=command, timeout_s=texts["timeout"])
 
     def _refuse_one_port_for_two(self, made: Sequence[Service]) -> None:
         for number, one in enumerate(made):

@@ -41,22 +41,22 @@ if TYPE_CHECKING:
 Places = Mapping[tuple[str, str, str], Location]
 
 
-Told = tuple[Location, str, str]  # what is wrong at a key, and the remedy
+Fault = tuple[Location, str, str]  # what is wrong at a key, and the remedy
 
 
-def built_files(cells: Iterable[Cell], builds: Sequence[Build], places: Places) -> Iterator[Told]:
+def built_files(cells: Iterable[Cell], builds: Sequence[Build], places: Places) -> Iterator[Fault]:
     """Find a file that a build makes in the place of one that each run writes anew."""
     made = {build.variant: frozenset(build.artifacts) for build in builds}
-    told = set()
+    texts = set()
     for cell in cells:
         for rule in cell.metrics:
             place = places[cell.benchmark, cell.variant, rule.name]
             if rule.when == "build" or rule.source not in made.get(cell.variant, ()):
                 continue
-            if place not in told:
+            if place not in texts:
                 what = f"the metric {quote(rule.name)} is read from a file that the build makes ('artifacts'), and that would be removed before each run"
                 yield place, what, "write 'when: build'"
-            told.add(place)
+            texts.add(place)
 
 
 def written_by_others(cells: Iterable[Cell], builds: Iterable[Build]) -> list[str]:
@@ -90,7 +90,7 @@ def _names(file: str, commands: Iterable[Command]) -> bool:
     return any(word.search(text) for command in commands for text in command.argv)
 
 
-def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterator[Told]:
+def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterator[Fault]:
     """Find a stopping rule that would look at a number of the builds: more runs change nothing of it."""
     own = {rule.name: rule.when for cell in cells for rule in cell.metrics}
     for name in decides:
@@ -567,8 +567,8 @@ def _of_table(table: Percentiles, rule: MetricRule) -> Distribution:
         else:
             there = [f"{float(one * 100):g}" for one in sorted(table.values)]
             more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
-            told = ", ".join(there[:_NAMED]) + more
-            raise DistributionError(f"the table has no {float(exact * 100):g} %: it has {told}")
+            text = ", ".join(there[:_NAMED]) + more
+            raise DistributionError(f"the table has no {float(exact * 100):g} %: it has {text}")
     return Distribution(
         mean=table.mean, quantiles=quantiles, counts=None, requests=table.requests or 0
     )

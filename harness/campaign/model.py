@@ -405,8 +405,8 @@ def content(value: Any, root: Path, leaves_out: LeavesOut | None = None) -> Any:
 
 
 def _goes_without_saying(part: object, name: str, inside: object) -> bool:
-    unsaid = _UNSAID.get(type(part), {})
-    return name in unsaid and inside == unsaid[name]
+    unwritten = _UNSAID.get(type(part), {})
+    return name in unwritten and inside == unwritten[name]
 
 
 def shown(value: Any) -> Any:  # noqa: ANN401 - JSON types

@@ -74,21 +74,21 @@ def judged_metrics(given: str | Sequence[str] | None) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given or ())
 
 
-def _said(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
+def _lacking(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
     """Name the benchmarks that lack a metric, and the variants where it is not all of them."""
     names = list(dict.fromkeys(cell.benchmark for cell in without))
-    told = ", ".join(quote(name) for name in names[:_NAMED])
+    text = ", ".join(quote(name) for name in names[:_NAMED])
     if len(names) > _NAMED:
-        return f"benchmarks {told} and {len(names) - _NAMED} more have"
+        return f"benchmarks {text} and {len(names) - _NAMED} more have"
     if len(names) > 1:
-        return f"benchmarks {told} have"
+        return f"benchmarks {text} have"
     all_of_it = [cell for cell in cells if cell.benchmark == names[0]]
     if len(without) == len(all_of_it):
-        return f"benchmark {told} has"
+        return f"benchmark {text} has"
     variants = ", ".join(quote(cell.variant) for cell in without[:_NAMED])
     more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
     plural = "s" * (len(without) > 1)
-    return f"benchmark {told} with variant{plural} {variants}{more} has"
+    return f"benchmark {text} with variant{plural} {variants}{more} has"
 
 
 class Resolver:
@@ -226,13 +226,13 @@ class Resolver:
             values = {**variant.values, "variant": variant.name}
             who = f"in the build of variant {quote(variant.name)}"
             longer = isinstance(given, Mapping) and "run" in given
-            said = completed("build.", given if longer else {"run": given}, self.defaults)
-            artifacts = maker.artifacts((*path, "artifacts"), said["artifacts"], values, who)
+            found = completed("build.", given if longer else {"run": given}, self.defaults)
+            artifacts = maker.artifacts((*path, "artifacts"), found["artifacts"], values, who)
             path = (*path, "run") if longer else path
-            if said["each"] == "session":
+            if found["each"] == "session":
                 self._refuse_own_seed(variant)
                 values[SEED_NAME] = LAYOUT_SEED
-            steps = self.filler.steps(path, said["run"], values, who)
+            steps = self.filler.steps(path, found["run"], values, who)
             if steps:
                 env = maker.build_environment(variant, values, who)
                 yield Build(
@@ -240,7 +240,7 @@ class Resolver:
                     steps=steps,
                     cwd=maker.root,
                     env=env,
-                    each=said["each"],
+                    each=found["each"],
                     artifacts=artifacts,
                 )
 
@@ -342,12 +342,12 @@ class Resolver:
 
     def _uncounted_metrics(self, names: set[str]) -> None:
         """Refuse metrics that are parsed from output and called like an event that is counted."""
-        told: set[Location] = set()
+        texts: set[Location] = set()
         for entry in (*self.variants, *self.benchmarks):
             for name in entry.given.get("metrics", ()):
                 place: Location = (*entry.path, "metrics", name)
-                if name in names and place not in told:
-                    told.add(place)
+                if name in names and place not in texts:
+                    texts.add(place)
                     what = f"the metric {quote(name)} is counted in this campaign (key 'counters')"
                     fix = "choose another name, or leave the event out there"
                     self.faults.report(place, what, fix, key=True)
@@ -392,7 +392,7 @@ class Resolver:
                 fix = "declare it there under 'metrics', or judge one that all benchmarks have: "
                 fix += ", ".join(name for name in known if name != metric)
             place: Location = ("judge",) if isinstance(given, str) else ("judge", index)
-            what = f"{_said(without, cells)} no metric {quote(metric)}, which is to be judged"
+            what = f"{_lacking(without, cells)} no metric {quote(metric)}, which is to be judged"
             self.faults.report(place, what, fix)
 
     def _isolation(self, values: Mapping[str, Any]) -> Isolation:

@@ -148,10 +148,10 @@ def choice(*words: str) -> Scalar:
 
     def fix(value: object) -> str | None:
         near = nearest(value, words) if isinstance(value, str) else None
-        said = f"did you mean '{near}'? " if near else ""
+        text = f"did you mean '{near}'? " if near else ""
         if many:
-            said += ("Known here: " if near else "known here: ") + ", ".join(words)
-        return said.strip() or None
+            text += ("Known here: " if near else "known here: ") + ", ".join(words)
+        return text.strip() or None
 
     needs = "a known name" if many else one_of(words)
     return Scalar(needs=needs, parse=parse, form={"enum": list(words)}, fix=fix)
@@ -581,9 +581,9 @@ class Filler:
 
 def _misplaced_seed(path: Location) -> tuple[str, str]:
     """Say where the seed of a session may stand: what is wrong at a place, and the remedy."""
-    said = f"'{{{SEED_NAME}}}' is the seed of a session"
+    text = f"'{{{SEED_NAME}}}' is the seed of a session"
     if "build" in (path[0], *path[2:3]) and "artifacts" not in path:
         fix = "write build: {each: session, run: ...}, or delete it"
-        return f"{said}, and this build is executed once for all of them", fix
+        return f"{text}, and this build is executed once for all of them", fix
     fix = "it may stand in 'env', and in the 'run' of a build with 'each: session'"
-    return f"{said}, and cannot stand here", fix
+    return f"{text}, and cannot stand here", fix

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEWEST = Path()  # what --resume alone stands for
 
 
-class _Asked(Placed, Talk):
+class _Options(Placed, Talk):
     good: str | None
     bad: str | None
     campaign: Path | None
@@ -65,7 +65,7 @@ def growing_looks(text: str) -> tuple[int, ...]:
     return numbers
 
 
-def request_of(args: _Asked) -> Request:
+def request_of(args: _Options) -> Request:
     """Give what a command line of ``bisect`` asks."""
     from ..bisect.bisecting import Request
     from ..bisect.journal import newest_unfinished
@@ -88,7 +88,7 @@ def request_of(args: _Asked) -> Request:
 
 
 @command("bisect", "json", "format")
-def bisect(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+def bisect(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Find the commit between GOOD and BAD that made a program slower or faster, and prove it.
 
     Commits are built in a clone and measured beside GOOD and BAD; a culprit is named only after a proof
@@ -109,10 +109,10 @@ def bisect(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     request = request_of(args)
     question = question_of(request)
     with judging_with(question.asked.warmup_iterations):  # of a resumed one, as it was asked
-        return _asked(question, args, out, err)
+        return _search(question, args, out, err)
 
 
-def _asked(question: Question, args: _Asked, out: TextIO, err: TextIO) -> int:
+def _search(question: Question, args: _Options, out: TextIO, err: TextIO) -> int:
     from analysis.commands.options import show
 
     from ..bisect.bisecting import bisect as search
@@ -154,7 +154,7 @@ def _stopped(listener: BisectView) -> int:
     return 130
 
 
-def _write_with_why(args: _Asked, found: Bisection, out: TextIO, err: TextIO) -> None:
+def _write_with_why(args: _Options, found: Bisection, out: TextIO, err: TextIO) -> None:
     """Write the answer, and behind it why each culprit differs; JSON has that as its key ``why``.
 
     What stops the second changes nothing of the first: it is said, and JSON has null.
@@ -169,16 +169,16 @@ def _write_with_why(args: _Asked, found: Bisection, out: TextIO, err: TextIO) ->
     if not args.json:
         show(found, out, as_json=False, markdown=markdown)
         out.flush()
-    told = None
+    text = None
     try:
         quiet, verbose, wait_s = args.quiet, args.verbose, args.wait_for_lock
-        told = why_of(found, err, quiet=quiet, verbose=verbose, wait_s=wait_s)
+        text = why_of(found, err, quiet=quiet, verbose=verbose, wait_s=wait_s)
     except FairtrialError as error:
         err.write(f"fairtrial: no answer to --why: {error}\n")
     except Interrupted:
         err.write("--why was stopped by you; the bisection is complete\n")
     if args.json:
-        write_json({**found.to_dict(), "why": None if told is None else told.to_dict()}, out)
-    elif told is not None:
+        write_json({**found.to_dict(), "why": None if text is None else text.to_dict()}, out)
+    elif text is not None:
         out.write("\n")
-        show(told, out, as_json=False, markdown=markdown)
+        show(text, out, as_json=False, markdown=markdown)

@@ -165,11 +165,11 @@ class BisectView(PartView, OneLineView):
 
     def word(self, phase: Phase, word: PairWord) -> None:
         """Say what a look at a pair says."""
-        from analysis.history.bisection import told_word
+        from analysis.history.bisection import word_text
 
         later = self._ends[1] if phase.kind == "step0" else self._short(phase.upper)
-        told = told_word(word, later, *self._metric)
-        self._put(cut(f"  {counted(word.sessions, 'session')}: {told}", WIDTH))
+        found = word_text(word, later, *self._metric)
+        self._put(cut(f"  {counted(word.sessions, 'session')}: {found}", WIDTH))
 
     def skipped(self, place: int) -> None:
         """Say of a commit that it is skipped, where its build has not said so."""

@@ -75,15 +75,15 @@ def blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
 def _examples(lines: Sequence[str], width: int) -> list[str]:
     """Set examples with what each does beside it, or all with it below where one has no room for it."""
     pairs = [(*_GAP.split(line.strip(), maxsplit=1), "")[:2] for line in lines]
-    column = max((len(words) for words, said in pairs if said), default=0)
-    beside = [f"  {words:<{column}}    {said}".rstrip() for words, said in pairs]
+    column = max((len(words) for words, text in pairs if text), default=0)
+    beside = [f"  {words:<{column}}    {text}".rstrip() for words, text in pairs]
     if max(map(len, beside)) <= width:
         return beside
     found: list[str] = []
-    for words, said in pairs:
+    for words, text in pairs:
         found += _pasted(words, width)
         found += textwrap.wrap(
-            said, width, initial_indent=_DEEPER, subsequent_indent=_DEEPER, break_on_hyphens=False
+            text, width, initial_indent=_DEEPER, subsequent_indent=_DEEPER, break_on_hyphens=False
         )
     return found
 

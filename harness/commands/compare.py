@@ -251,6 +251,6 @@ def _columns() -> int:
     """Give the columns of the screen: COLUMNS if it is set, else 80 at the most."""
     import shutil
 
-    told = os.environ.get("COLUMNS", "")
+    found = os.environ.get("COLUMNS", "")
     columns = shutil.get_terminal_size((80, 24)).columns
-    return columns if told.isdecimal() and int(told) else min(80, columns)
+    return columns if found.isdecimal() and int(found) else min(80, columns)

@@ -421,8 +421,8 @@ def _failed(
         return LaunchError(what, None, "give it more with --timeout")
     code, signal = execution.exit_code, execution.signal
     ending = f"exit code {code}" if signal is None else f"signal {signal}"
-    said = last_output(output).strip().splitlines()[-_SHOWN:]
-    text = "".join(f"\n    {line}" for line in said)
+    found = last_output(output).strip().splitlines()[-_SHOWN:]
+    text = "".join(f"\n    {line}" for line in found)
     sign = None if one.shell or not measured else shell_sign(command)
     fix = f"{sign}; or correct it" if sign else "correct it"
     if code is not None and measured:

@@ -28,7 +28,7 @@ from ..host.placement import CpuPlan
 from ..host.state import format_cpus
 from ..launch.commands import base_environment, resolve_all
 from ..launch.matching import opened_output
-from ..trial.ending import Ending, said_of_rule
+from ..trial.ending import Ending, rule_text
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
 from ..trial.plan import cpus_for, plan_session, planned_runs, room_needed, situation_of
@@ -101,7 +101,7 @@ class Preview:
         lines = [scale(campaign, self.sessions, self.seconds)]
         lines += [f"note    {note}" for note in campaign.notes]
         if campaign.protocol.stop is not None:
-            lines.append(f"stop    {said_of_rule(campaign.protocol.stop)}")
+            lines.append(f"stop    {rule_text(campaign.protocol.stop)}")
         if campaign.protocol.repeating:
             lines.append(
                 "repeat  a run that is disturbed, at most twice: "
@@ -118,7 +118,7 @@ class Preview:
         if campaign.counters is not None:
             lost = any(one.check == "counters" and one.status == "fail" for one in self.findings)
             some = "; those that cannot be had are left out, see the check counters" if lost else ""
-            lines.append(f"counts  {_said_of(campaign.counters)}{some}")
+            lines.append(f"counts  {_counting_text(campaign.counters)}{some}")
         for build in campaign.builds:
             steps = "; ".join(_typed(step.argv) for step in build.steps)
             when = ", before each session" if build.each == "session" else ""
@@ -164,7 +164,7 @@ def _set(line: str) -> list[str]:
     return wrapped(line.lstrip(), " " * begin, " " * max(8, begin + 2), WIDTH)
 
 
-def _said_of(counting: Counting) -> str:
+def _counting_text(counting: Counting) -> str:
     names = ", ".join(event.name for event in counting.events)
     if not counting.apart:
         return names
@@ -317,7 +317,7 @@ def execute_only(campaign: Campaign, named: str, out: TextIO, view: View) -> int
     """Execute one cell, a warm-up and a run, show what it wrote, and keep nothing."""
     with _executed(one_cell(campaign, named), view) as ending:
         for row in readable_rows(ending.trial / MEASUREMENTS):
-            out.write(f"{_said(row)}\n")
+            out.write(f"{_row_text(row)}\n")
             if not row["warmup"]:
                 for part in _outputs(ending.trial / OUTPUTS, row["position"]):
                     out.write(part)
@@ -336,7 +336,7 @@ def _executed(campaign: Campaign, view: View) -> Iterator[Ending]:
             raise
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _row_text(row: Mapping[str, Any]) -> str:
     kind = "warm-up" if row["warmup"] else "run    "
     took = "" if row["wall_ns"] is None else f"  {duration(row['wall_ns'] / 1e9)}"
     why = f"  {row['detail']}" if row["detail"] else ""

@@ -72,8 +72,8 @@ def whole_help(commands: Mapping[str, Command]) -> str:
 def exit_codes() -> str:
     """Give what ``fairtrial help exit-codes`` prints."""
     lines = []
-    for code, said in EXIT_CODES.items():
-        lines.append(f"{code:>5}  {said}")
+    for code, text in EXIT_CODES.items():
+        lines.append(f"{code:>5}  {text}")
     return "exit codes\n" + "\n".join(lines) + "\n"
 
 

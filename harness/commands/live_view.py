@@ -508,12 +508,12 @@ class CompareView(OneLineView):
             return f"measuring{', ' + runs if self._runs else ''}, {spent}"[:width]
         from analysis.commands.compared import look_text
 
-        told = look_text(one)
-        parts = [f"{self._name(one.variant)}: {told}", runs, spent, self._left(passed)]
+        words = look_text(one)
+        parts = [f"{self._name(one.variant)}: {words}", runs, spent, self._left(passed)]
         while len(parts) > 1 and len(_MARK.join(parts)) > width:
             parts.pop()
         text = _MARK.join(parts)
-        return text if len(text) <= width else told[:width]
+        return text if len(text) <= width else words[:width]
 
     def _watched(self) -> CandidateLook | None:
         """Give the widest undecided candidate, or the leader of several, or the only one."""

@@ -141,9 +141,9 @@ def remarks(args: Comparing) -> Iterator[str]:
     """Say which options of hyperfine had nothing to do."""
     if args.no_shell or args.shell == ["none"]:
         yield f"{'-N' if args.no_shell else '--shell=none'}: no shell is started anyway"
-    for name, said in _IGNORED.items():
+    for name, text in _IGNORED.items():
         if getattr(args, name) is not None:
-            yield said
+            yield text
 
 
 def shell_of(given: str | None) -> str | None:

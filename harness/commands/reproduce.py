@@ -23,7 +23,7 @@ _LIMITS = ("timeout", "max_memory")
 _ALONE = ("sessions", "trial", "yes_execute", "metric", "confidence", "share", "verbose")
 
 
-class _Asked(Talk):
+class _Options(Talk):
     artifact: Path
     into: Path | None
     md: bool
@@ -41,7 +41,7 @@ class _Asked(Talk):
 
 
 @command("reproduce", "json", "md")
-def reproduce(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+def reproduce(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Check every hash of an artifact that 'fairtrial bundle' wrote, and compute its results again.
 
     Every stored result is computed from its raw rows, and the answer says for each number and claim
@@ -87,11 +87,11 @@ def size(text: str) -> int:
     return size_in_bytes(text)
 
 
-def _form(args: _Asked) -> Any:  # noqa: ANN401 - one of three texts, for the judge
+def _form(args: _Options) -> Any:  # noqa: ANN401 - one of three texts, for the judge
     return "json" if args.json else "md" if args.md else "text"
 
 
-def _rerun(args: _Asked, out: TextIO, err: TextIO) -> int:
+def _rerun(args: _Options, out: TextIO, err: TextIO) -> int:
     from analysis.commands.share import unpack_artifact, write_rerun
 
     from ..trial.execution import Options, start
@@ -172,7 +172,7 @@ def _show(intents: list[Intent], view: View, into: Path) -> None:
             view.insist(line)
 
 
-def _ask(args: _Asked, intents: list[Intent], into: Path, out: TextIO, err: TextIO) -> int:
+def _ask(args: _Options, intents: list[Intent], into: Path, out: TextIO, err: TextIO) -> int:
     """Show what would be executed; nothing is, so this is no success."""
     from analysis.version import VERSION
 

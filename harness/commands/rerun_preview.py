@@ -71,16 +71,16 @@ class PreviewedFile:
     def __str__(self) -> str:
         """Write it for a person."""
         where = f" {shown(self.path)}" if self.path not in {None, self.name} else ""
-        told = f"{shown(self.name)}: {self.place}{where}"
+        text = f"{shown(self.name)}: {self.place}{where}"
         if self.bytes is not None:
-            told += f", {size(self.bytes)}"
+            text += f", {size(self.bytes)}"
         if self.sha256 is not None:
-            told += f", SHA-256 {self.sha256[:_SHORT]}…"
+            text += f", SHA-256 {self.sha256[:_SHORT]}…"
         if self.measured_sha256 is None:
-            return told
+            return text
         if self.sha256 == self.measured_sha256:
-            return f"{told}, the same as was measured"
-        return f"{told}; SHA-256 {self.measured_sha256[:_SHORT]}… was measured"
+            return f"{text}, the same as was measured"
+        return f"{text}; SHA-256 {self.measured_sha256[:_SHORT]}… was measured"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ def leads_out(path: Path, root: Path) -> bool:
     return is_outside(path, root) or not path.resolve().is_relative_to(root.resolve())
 
 
-class AskedCommand(NamedTuple):
+class CampaignCommand(NamedTuple):
     """A command of a campaign: what for, of what, where, with which variables; whether a build makes it."""
 
     kind: Kind
@@ -165,35 +165,35 @@ class AskedCommand(NamedTuple):
     made: bool = False
 
 
-def asked_commands(campaign: Campaign) -> Iterator[AskedCommand]:
+def every_command(campaign: Campaign) -> Iterator[CampaignCommand]:
     """Give every command that a campaign executes, in the order in which they come."""
     home, hooks = campaign.source.parent, campaign.hooks
     built = {build.variant for build in campaign.builds}
     for build in campaign.builds:
         kind: Kind = "build before each session" if build.each == "session" else "build"
         for one in build.steps:
-            yield AskedCommand(kind, (build.variant,), one.argv, build.cwd, build.env)
-    yield from (AskedCommand("setup", (), one.argv, home) for one in hooks.setup)
+            yield CampaignCommand(kind, (build.variant,), one.argv, build.cwd, build.env)
+    yield from (CampaignCommand("setup", (), one.argv, home) for one in hooks.setup)
     for service in campaign.services:
         of, (cwd, env) = (service.label,), (service.cwd, service.env)
         made = bool(built) if service.variant is None else service.variant in built
-        yield AskedCommand("service", of, service.command.argv, cwd, env, made=made)
+        yield CampaignCommand("service", of, service.command.argv, cwd, env, made=made)
         if service.ready.command is not None:
-            yield AskedCommand("is the service ready", of, service.ready.command.argv, cwd, env)
+            yield CampaignCommand("is the service ready", of, service.ready.command.argv, cwd, env)
     for cell in campaign.cells:
         of = (f"{cell.benchmark}:{cell.variant}",)
-        yield from (AskedCommand("before each run", of, one.argv, home) for one in cell.before)
+        yield from (CampaignCommand("before each run", of, one.argv, home) for one in cell.before)
         made, argv = cell.variant in built, cell.command.argv
-        yield AskedCommand("run", of, argv, cell.cwd, cell.env, cell.stdin, made)
-        yield from (AskedCommand("after each run", of, one.argv, home) for one in cell.after)
-    yield from (AskedCommand("cleanup", (), one.argv, home) for one in hooks.cleanup)
-    yield from (AskedCommand("finish", (), one.argv, home) for one in hooks.finish)
+        yield CampaignCommand("run", of, argv, cell.cwd, cell.env, cell.stdin, made)
+        yield from (CampaignCommand("after each run", of, one.argv, home) for one in cell.after)
+    yield from (CampaignCommand("cleanup", (), one.argv, home) for one in hooks.cleanup)
+    yield from (CampaignCommand("finish", (), one.argv, home) for one in hooks.finish)
 
 
 def commands_of(campaign: Campaign, root: Path) -> tuple[PreviewedCommand, ...]:
     """Preview every command; what is the same for several cells stands once, at the place of the first."""
     found: dict[object, PreviewedCommand] = {}
-    for one in asked_commands(campaign):
+    for one in every_command(campaign):
         step = PreviewedCommand(
             kind=one.kind,
             of=one.of,
@@ -213,7 +213,7 @@ def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[
     environment = base_environment(campaign.isolation, os.environ)
     measured = _measured(manifest, campaign.source.parent)
     seen: set[object] = set()
-    for one in asked_commands(campaign):
+    for one in every_command(campaign):
         name, cwd = one.argv[0], one.cwd
         path = _found(name, cwd, {**environment, **one.env})
         if (path or (name, cwd)) not in seen:
@@ -249,7 +249,7 @@ def _program(
             place="made by the build" if made else "missing",
             measured_sha256=known[0] if len(known) == 1 else None,
         )
-    told = PreviewedFile(
+    found = PreviewedFile(
         name=name,
         place="this machine" if is_outside(path, root) else "bundle",
         path=below(path, root),
@@ -258,8 +258,8 @@ def _program(
     try:
         count, digest = path.stat().st_size, sha256_file(path)
     except OSError:  # it may be executed but not read
-        return told
-    return replace(told, bytes=count, sha256=digest)
+        return found
+    return replace(found, bytes=count, sha256=digest)
 
 
 def _measured(manifest: Manifest, home: Path) -> dict[str, str]:
@@ -319,16 +319,16 @@ def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) ->
 
 def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redacted: bool) -> None:
     """Refuse a campaign that is not the one with which the trial was measured."""
-    told = "which was measured; nothing was executed"
+    text = "which was measured; nothing was executed"
     fix = "ask who packed it for the campaign of the trial"
     if not redacted and (
         identity_of(campaign, manifest.campaign_identity) != manifest.campaign_sha256
     ):
-        raise StoreError(f"this is not the campaign {told}", str(campaign.source), fix)
+        raise StoreError(f"this is not the campaign {text}", str(campaign.source), fix)
     if not (trial / RESOLVED).exists():  # of the first version: the identity is all there is
         if redacted:
             what = "names in this campaign were replaced, and nothing tells whether it is the one"
-            raise StoreError(f"{what} {told}", str(campaign.source), fix)
+            raise StoreError(f"{what} {text}", str(campaign.source), fix)
         return
     with opened(trial / RESOLVED) as resolved:
         stored = parse(resolved.read().strip())
@@ -339,7 +339,7 @@ def _hold_against(campaign: Campaign, manifest: Manifest, trial: Path, *, redact
     free = NO_IDENTITY[Campaign]
     other = [key for key, value in theirs.items() if ours.get(key) != value and key not in free]
     if other:
-        what = f"the campaign says another thing than the one {told}: {', '.join(other[:8])}"
+        what = f"the campaign says another thing than the one {text}: {', '.join(other[:8])}"
         raise StoreError(what, str(campaign.source), fix)
 
 

@@ -35,7 +35,7 @@ def sessions_or_more(text: str) -> Sessions:
     return Sessions(positive(text.removeprefix("+")), text.startswith("+"))
 
 
-class _Asked(Placed, Talk):
+class _Options(Placed, Talk):
     campaign: Path
     dry_run: bool
     probe: bool
@@ -50,7 +50,7 @@ class _Asked(Placed, Talk):
 
 
 @command("run")
-def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Execute a campaign as a new trial, a folder below runs/, or go on with an unfinished one.
 
     Every run that was made is kept, however the trial ends.
@@ -121,7 +121,7 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
         write_result(shown, out, as_json=args.json)
         return 0
     if begun:
-        view.begin_with(said_of_going_on(begun))  # once it is known that it does
+        view.begin_with(going_on_text(begun))  # once it is known that it does
     else:
         _say_what_begins(args, campaign, options, view)
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
@@ -129,7 +129,7 @@ def run(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     return report_ending(ending, view, again=again, json_to=out if args.json else None)
 
 
-def _sessions(args: _Asked) -> tuple[int | None, int]:
+def _sessions(args: _Options) -> tuple[int | None, int]:
     if not args.sessions:
         return None, 0
     number: int = args.sessions.number
@@ -141,7 +141,7 @@ def _sessions(args: _Asked) -> tuple[int | None, int]:
     return None, number
 
 
-def _say_what_begins(args: _Asked, campaign: Campaign, options: Options, view: View) -> None:
+def _say_what_begins(args: _Options, campaign: Campaign, options: Options, view: View) -> None:
     """Say how large a new trial is, and which other one could be gone on with."""
     from .dry_run import how_long
     from .live_view import scale
@@ -169,7 +169,7 @@ def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
             view.say(line)
 
 
-def _place(args: _Asked, more: int) -> Path | None:
+def _place(args: _Options, more: int) -> Path | None:
     """Give the folder in which ``--resume --trial`` starts a new trial; None where it goes on.
 
     Drift is accepted of, and sessions are added to, a trial that there is.
@@ -183,7 +183,7 @@ def _place(args: _Asked, more: int) -> Path | None:
     return args.trial.resolve() if begins else None
 
 
-def _check_tries(args: _Asked) -> None:
+def _check_tries(args: _Options) -> None:
     if args.probe and not args.dry_run:
         fix = "add --dry-run, or leave out --probe"
         raise UsageError("--probe goes with --dry-run", None, fix)
@@ -192,7 +192,7 @@ def _check_tries(args: _Asked) -> None:
             raise UsageError(f"--only stores nothing: it goes without {option}")
 
 
-def _aside(args: _Asked, err: TextIO) -> View:
+def _aside(args: _Options, err: TextIO) -> View:
     """Make who follows an execution that only tries something: what it says is not the result."""
     from .live_view import View
 
@@ -202,7 +202,7 @@ def _aside(args: _Asked, err: TextIO) -> View:
 # --- What ``run --resume`` says first: where a trial goes on, or what is added to it.
 
 
-def said_of_going_on(begun: Begun) -> str | None:
+def going_on_text(begun: Begun) -> str | None:
     """Say where a trial goes on and how long that takes; None of one that is complete and stays so."""
     from ..trial.plan import planned_runs
     from ..trial.progress import read_progress, time_left

@@ -26,7 +26,7 @@ T = TypeVar("T")
 _SHOWN = 8
 
 
-class _Asked(Given):
+class _Options(Given):
     campaign: Path
     hosts: str | None
     partition: str | None
@@ -42,7 +42,7 @@ class _Asked(Given):
 
 
 @command("submit", tail="sbatch")
-def submit(*, args: _Asked, json: bool, out: TextIO, err: TextIO) -> int:
+def submit(*, args: _Options, json: bool, out: TextIO, err: TextIO) -> int:
     """Submit a campaign to Slurm: one job and one trial for each host, all in one folder, a fleet.
 
     A job that reaches its time limit, is requeued, or loses its node continues where it was. Options
@@ -72,11 +72,11 @@ def submit(*, args: _Asked, json: bool, out: TextIO, err: TextIO) -> int:
     if json or args.dry_run:
         write_result(planned, out, as_json=json)
     else:
-        out.write(_told(planned))
+        out.write(_submitted(planned))
     return 0
 
 
-def _first(args: _Asked) -> Submission:
+def _first(args: _Options) -> Submission:
     from ..campaign.resolve import load_campaign
     from ..fleet.slurm import checked_arguments
     from ..fleet.submission import Wishes, submission_of
@@ -96,7 +96,7 @@ def _first(args: _Asked) -> Submission:
     return submission_of(campaign, wishes, args.dir)
 
 
-def _again(args: _Asked) -> Submission:
+def _again(args: _Options) -> Submission:
     from ..fleet.status import resubmission_of
 
     usual: dict[str, object] = dict.fromkeys(("hosts", "partition", "count", "seed"))
@@ -112,7 +112,7 @@ def _again(args: _Asked) -> Submission:
     return resubmission_of(args.campaign, args.time)
 
 
-def _told(submitted: Submission) -> str:
+def _submitted(submitted: Submission) -> str:
     import shlex
 
     place = shlex.quote(str(submitted.folder))
@@ -194,8 +194,8 @@ def status(
         newest = sorted(found, key=lambda progress: progress.started, reverse=True)
         lines = [str(found[0])] if trial is not None else listed(newest)
         lines += [str(one) for one in fleets]
-        told = (f"{one.path}  {one.sentence}" for one in bisections)
-        lines += [part for line in told for part in wrapped(line, "", " " * 6, WIDTH)]
+        texts = (f"{one.path}  {one.sentence}" for one in bisections)
+        lines += [part for line in texts for part in wrapped(line, "", " " * 6, WIDTH)]
         if trial is None and newest:
             lines += newest[0].next_lines()
         out.write("\n".join(lines) + "\n")

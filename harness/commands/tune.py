@@ -22,7 +22,7 @@ _ROOT = Path("/")
 _UNDO = "fairtrial tune --undo"
 
 
-class _Asked(Talk):
+class _Options(Talk):
     campaign: Path | None
     dry_run: bool
     yes: bool
@@ -32,7 +32,7 @@ class _Asked(Talk):
 
 
 @command("tune")
-def tune(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+def tune(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Change, as root, the settings of this host that the doctor named.
 
     These are governor or energy preference, boost, large pages, the rate of profilers, interrupts, and
@@ -60,7 +60,7 @@ def tune(*, args: _Asked, out: TextIO, err: TextIO) -> int:
     return _change(args, argv, out, err)
 
 
-def _undo(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
+def _undo(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
     from ..tune.tuner import lines_of, undo_tuning
 
     if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
@@ -79,7 +79,7 @@ def _undo(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
     return 3
 
 
-def _change(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
+def _change(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
     from ..tune.tuner import Tuned, caller_of, survey, tune as apply
 
     proposal = survey(_wish(args, argv), _ROOT)
@@ -97,7 +97,7 @@ def _change(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
         from ..tune.tuner import refuse_to_spoil
 
         if not args.yes:
-            _must_be_asked()
+            _confirm()
         _must_be_root("sudo fairtrial tune ...; --dry-run shows the list without")
         refuse_to_spoil(proposal.busy)
         if not args.yes and not _agreed(err):
@@ -119,7 +119,7 @@ def _change(args: _Asked, argv: list[str], out: TextIO, err: TextIO) -> int:
     return _ended(done, args, err)
 
 
-def _ended(done: Tuned, args: _Asked, err: TextIO) -> int:
+def _ended(done: Tuned, args: _Options, err: TextIO) -> int:
     from ..tune.tuner import lines_of
 
     if done.undone is not None and not done.undone.settled:
@@ -134,7 +134,7 @@ def _ended(done: Tuned, args: _Asked, err: TextIO) -> int:
     return done.code or 0
 
 
-def _wish(args: _Asked, argv: list[str]) -> Wish:
+def _wish(args: _Options, argv: list[str]) -> Wish:
     from ..tune.proposal import Wish
 
     if args.campaign is None:
@@ -149,7 +149,7 @@ def _wish(args: _Asked, argv: list[str]) -> Wish:
     )
 
 
-def _shown(proposal: Proposal, args: _Asked, argv: list[str]) -> str:
+def _shown(proposal: Proposal, args: _Options, argv: list[str]) -> str:
     from ..host.state import format_cpus
 
     where = "all CPUs" if proposal.cpus is None else f"CPU {format_cpus(proposal.cpus)}"
@@ -160,8 +160,8 @@ def _shown(proposal: Proposal, args: _Asked, argv: list[str]) -> str:
     else:
         lines = [f"nothing to change on {host}, {where}{whose}"]
     for one in proposal.changes:
-        told = f"{one.path}: {one.before} -> {one.after}"
-        lines += wrapped(told, f"  {one.item:<10} ", " " * 13, WIDTH)
+        text = f"{one.path}: {one.before} -> {one.after}"
+        lines += wrapped(text, f"  {one.item:<10} ", " " * 13, WIDTH)
     if proposal.partition is not None:
         cpus = format_cpus(proposal.partition.cpus)
         lines.append(f"  partition  CPU {cpus} for the command only; nothing else runs there")
@@ -188,7 +188,7 @@ def _must_be_root(fix: str) -> None:
         raise HostError(what, None, fix)
 
 
-def _must_be_asked() -> None:
+def _confirm() -> None:
     if sys.stdin is None or not sys.stdin.isatty():
         what = "there is no terminal to ask on whether to change that"
         raise UsageError(what, None, "add --yes, or --dry-run to see the list only")

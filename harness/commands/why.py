@@ -17,7 +17,7 @@ _TO_EXECUTE = ("sessions", "frequency", "chains")
 _INTERRUPTED = 130
 
 
-class _Asked(Talk):
+class _Options(Talk):
     trial: str | None
     benchmark: list[str] | None
     sessions: int | None
@@ -41,7 +41,7 @@ def rename(text: str) -> tuple[str, str]:
 
 
 @command("why", "json", "format")
-def why(*, args: _Asked, out: TextIO, err: TextIO) -> int:
+def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Execute two variants of a trial again under a profiler, and say which functions take longer.
 
     The answer has for each function how much longer it takes, with an interval over sessions. The trial

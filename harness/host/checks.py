@@ -209,19 +209,19 @@ def cgroup(situation: Situation) -> Finding:
 
     A limit of the campaign that no group here can hold is fatal to its trials.
     """
-    told = _grouped(situation)
+    text = _grouped(situation)
     own = situation.state.cgroup
     there = situation.groups
     if there is None and own is not None and own.writable:
         there = own.handed_down if own.others and not own.top else own.controllers
     limit = missing_for(situation.limits, there or ())
     if limit is not None:
-        what = f"the limit '{limit}' cannot be held, and no trial begins without it: {told.what}"
-        return found("fail", what, told.where, f"{DELEGATED}; or drop the limit")
+        what = f"the limit '{limit}' cannot be held, and no trial begins without it: {text.what}"
+        return found("fail", what, text.where, f"{DELEGATED}; or drop the limit")
     if situation.ungrouped and not situation.limits:
         what = "no run gets a cgroup, because the campaign does not want one: the sums over all processes of a run are unknown"
         return found("unknown", what, "isolation.containment = none")
-    return told
+    return text
 
 
 def _grouped(situation: Situation) -> Finding:
@@ -286,12 +286,12 @@ def counters(situation: Situation) -> Finding:
     reasons: dict[str, list[MissingEvent]] = {}
     for one in look.missing:
         reasons.setdefault(one.what, []).append(one)
-    told = [f"{_names(group)}: {what}" for what, group in reasons.items()]
+    texts = [f"{_names(group)}: {what}" for what, group in reasons.items()]
     if look.counted:
-        told.append(_counted(look.counted))
+        texts.append(_counted(look.counted))
     fixes = dict.fromkeys(group[0].fix for group in reasons.values() if group[0].fix)
     status: CheckStatus = "fail" if look.wanted else "unknown"
-    return found(status, "; ".join(told), look.missing[0].where, "; ".join(fixes) or None)
+    return found(status, "; ".join(texts), look.missing[0].where, "; ".join(fixes) or None)
 
 
 def _counted(events: Iterable[CountedEvent]) -> str:

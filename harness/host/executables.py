@@ -434,8 +434,8 @@ class _Tree:
 
     def answers(self, files: Sequence[Path]) -> Iterator[tuple[Path, VariantCommit]]:
         """Give the answer of each of the files, which lie in this folder."""
-        told = self._call("rev-parse", "--show-toplevel", "--verify", "HEAD^{commit}")
-        place, _, commit = told.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
+        found = self._call("rev-parse", "--show-toplevel", "--verify", "HEAD^{commit}")
+        place, _, commit = found.decode("utf-8", "surrogateescape").rstrip("\n").rpartition("\n")
         root = Path(place)
         inside = [one for one in files if one.is_relative_to(root)]
         inside = [one for one in inside if ".git" not in one.relative_to(root).parts]
@@ -486,10 +486,10 @@ class _Tree:
             return done.stdout
         errors = done.stderr.decode("utf-8", "replace")
         lines = errors.strip().splitlines() or ["nothing"]
-        said = redact_text(lines[0].removeprefix("fatal: "), self._home)
-        if said == "Needed a single revision":
-            said = "there is no commit yet"
-        refused = _GitError(f"git says of its work tree: {said}")
+        text = redact_text(lines[0].removeprefix("fatal: "), self._home)
+        if text == "Needed a single revision":
+            text = "there is no commit yet"
+        refused = _GitError(f"git says of its work tree: {text}")
         refused.fix = remedy_in(errors)
         raise refused
 

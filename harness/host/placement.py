@@ -212,8 +212,8 @@ def with_services(
         automatic = tuple(number for number in topology.numbers if number in set(usable))
         text = plan.text
         if asks:
-            told = "services are not pinned, as the targets are not: they may take each other's CPU"
-            cautions = (*cautions, told)
+            what = "services are not pinned, as the targets are not: they may take each other's CPU"
+            cautions = (*cautions, what)
     else:
         named = {name: set(wish.cpus) for name, wish in wishes.items() if wish.cpus != "auto"}
         alone = {n for name, cpus in named.items() if not wishes[name].share for n in cpus}
@@ -231,8 +231,8 @@ def with_services(
             else:
                 met = set(automatic) & set(plan.targets)
                 beside = "fairtrial and the measured programs" if met else "fairtrial itself"
-                told = f"no CPU is left for services ({', '.join(asks)}): they run on {format_cpus(automatic)}, beside {beside}"
-                cautions = (*cautions, told)
+                what = f"no CPU is left for services ({', '.join(asks)}): they run on {format_cpus(automatic)}, beside {beside}"
+                cautions = (*cautions, what)
         before = f"fairtrial on {format_cpus(plan.housekeeping)}"
         text = plan.text.replace(before, f"fairtrial on {format_cpus(housekeeping)}")
     chosen = {

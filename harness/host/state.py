@@ -258,8 +258,8 @@ class CounterLook:
 
     def to_dict(self) -> dict[str, str]:
         """Give of each event in a word what becomes of it, as an environment record has it."""
-        told = {one.name: "user" if one.user_only else "all" for one in self.counted}
-        return told | {one.name: f"none: {one.what}" for one in self.missing}
+        texts = {one.name: "user" if one.user_only else "all" for one in self.counted}
+        return texts | {one.name: f"none: {one.what}" for one in self.missing}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

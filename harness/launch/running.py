@@ -397,10 +397,10 @@ class RunningServices:
         if process is None:
             return
         wrong = process.end()
-        said = f"the service '{one.label}': {wrong}"
-        if wrong is not None and said not in self._ended_badly:  # of one of runs: after each
-            self._ended_badly.add(said)
-            self._tell(said)
+        text = f"the service '{one.label}': {wrong}"
+        if wrong is not None and text not in self._ended_badly:  # of one of runs: after each
+            self._ended_badly.add(text)
+            self._tell(text)
 
     def _floods(self, process: ServiceProcess) -> bool:
         try:

@@ -506,8 +506,8 @@ class HookLeftovers:
         self._seconds, self._names = 0.0, {}
         if seconds < _LEAST_S:
             return ()
-        told = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
-        what = f"what a hook left running ({told or 'unknown'}) used {seconds:.2f} s of processor time during runs"
+        text = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+        what = f"what a hook left running ({text or 'unknown'}) used {seconds:.2f} s of processor time during runs"
         found = warning(
             "hook-left-running",
             what,

@@ -136,8 +136,8 @@ def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> 
         again: list[str] = []
         if manifest.looks_plan is not None:  # its description is the command that measured it
             again = shlex.split(load_campaign(path / CAMPAIGN).description)
-        said = [one.what for one in drifts]
-        raise DriftError(str(path), said, manifest.campaign_path, complete=complete, again=again)
+        texts = [one.what for one in drifts]
+        raise DriftError(str(path), texts, manifest.campaign_path, complete=complete, again=again)
 
 
 # --- Whether a trial that is gone on with has the programs that it was measured with; what
@@ -435,9 +435,9 @@ class TrialBuilds:
         """Hold the files of a build against what they are now."""
         home = self._trial.campaign.source.parent
         now = self._hashes(home / name for name in was.hashes)
-        told = f"session {was.session} of {was.variant} was measured with another build"
+        text = f"session {was.session} of {was.variant} was measured with another build"
         return [
-            dataclasses.replace(one, what=f"{one.what}; {told}")
+            dataclasses.replace(one, what=f"{one.what}; {text}")
             for one in target_drift(was.hashes, now)
         ]
 

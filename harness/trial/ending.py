@@ -72,7 +72,7 @@ _CELLS_SHOWN = 3  # with failed runs, that are named
 _CELL = 40  # columns of the name of one
 
 
-def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
+def session_lines(ends: Sequence[SessionEnd]) -> list[str]:
     """Say how the sessions under a stopping rule ended, the last ones when there are many."""
     ordered = sorted(ends, key=lambda end: end.session)
     shown = ordered[-_ENDS_SHOWN:]
@@ -81,7 +81,7 @@ def said_of_sessions(ends: Sequence[SessionEnd]) -> list[str]:
     return [earlier] * bool(hidden) + [f"  session {end.session}: {end.text}" for end in shown]
 
 
-def said_of_given_up(cells: Sequence[GivenUp]) -> list[str]:
+def given_up_lines(cells: Sequence[GivenUp]) -> list[str]:
     """Say which cells sessions, or all of the trial, went on without, the last ones when there are many.
 
     Cells of the same reason stand together.
@@ -111,7 +111,7 @@ def failed_runs(failed: int, warmups: int) -> str:
     )
 
 
-def said_of_failures(how: Mapping[str, Mapping[str, int]]) -> str:
+def failures_text(how: Mapping[str, Mapping[str, int]]) -> str:
     """Say which cells failed, the worst first, and how: ``logs / gzip-9: timeout``."""
     worst = sorted(how.items(), key=lambda one: -sum(one[1].values()))
     alone = len(worst) == 1 and len(worst[0][1]) == 1  # the number stands before it
@@ -129,10 +129,10 @@ def _first(most: int, cells: Sequence[str], between: str) -> str:
     return between.join(cells[:most]) + more
 
 
-def said_of_trial(trial: Ending | TrialProgress) -> list[str]:
+def ending_lines(trial: Ending | TrialProgress) -> list[str]:
     """Say how its sessions ended, and what of its runs was given up, disturbed or suspended."""
-    lines = said_of_sessions(trial.session_ends) + said_of_given_up(trial.given_up)
-    lines += _said_of_disturbances(trial.disturbances, repeating=trial.repeating)
+    lines = session_lines(trial.session_ends) + given_up_lines(trial.given_up)
+    lines += _disturbance_lines(trial.disturbances, repeating=trial.repeating)
     if trial.suspended:
         verb = "was" if trial.suspended == 1 else "were"
         lines.append(
@@ -142,19 +142,19 @@ def said_of_trial(trial: Ending | TrialProgress) -> list[str]:
     return lines
 
 
-def _said_of_disturbances(found: Disturbances | None, *, repeating: bool) -> list[str]:
+def _disturbance_lines(found: Disturbances | None, *, repeating: bool) -> list[str]:
     if found is None or not found.disturbed:
         return []
-    said = f"  disturbed: {found.disturbed} of {counted(found.known, 'run')} waited for a CPU"
+    text = f"  disturbed: {found.disturbed} of {counted(found.known, 'run')} waited for a CPU"
     if not repeating:
-        return [f"{said}, and are kept"]
+        return [f"{text}, and are kept"]
     kept = found.disturbed - found.mended
     replaced = f"{counted(found.repeats, 'repeat')} replaced {found.mended or 'none'}"
     rest = f", {kept} {'is' if kept == 1 else 'are'} left" if kept else ""
-    return [f"{said}; {replaced}{rest}"]
+    return [f"{text}; {replaced}{rest}"]
 
 
-def said_of_rule(rule: StopRule) -> str:
+def rule_text(rule: StopRule) -> str:
     """Say when a session under a stopping rule ends."""
     cap = "" if rule.max_time_s is None else f", or when {about(rule.max_time_s)[6:]} have passed"
     return (
@@ -311,9 +311,7 @@ class Ending:
         """How many runs failed, of which cells and how; None where none did."""
         if not self.failed:
             return None
-        return (
-            f"{failed_runs(self.failed, self.failed_warmups)} ({said_of_failures(self.failed_how)})"
-        )
+        return f"{failed_runs(self.failed, self.failed_warmups)} ({failures_text(self.failed_how)})"
 
     def head(self, *, took_s: float | None = None, fresh: int | None = None) -> list[str]:
         """Say how it ended, what is kept and what failed.
@@ -327,7 +325,7 @@ class Ending:
     def further(self, again: Sequence[str]) -> list[str]:
         """Say what else there is to know, and what comes next: `again` is the command that goes on with it."""
         lines: list[str] = []
-        for line in said_of_trial(self):
+        for line in ending_lines(self):
             lines += wrapped(line, "", " " * 6, WIDTH)
         if self.failed:
             place = command_line((str(self.trial),))
@@ -350,10 +348,10 @@ class Ending:
             done = f"complete already: {self.done:,} of {self.planned:,}{asked}{failed}"
             return f"{done}. More: --sessions +4"
         if self.status == "complete":
-            told = "" if took_s is None else f" in {took(took_s)}"
+            text = "" if took_s is None else f" in {took(took_s)}"
             if fresh is not None and fresh < self.done:
-                told = f", {fresh:,} of them now{told}"
-            return f"done: {runs_with_warmups(self.done, self.warmups)}{told}{failed}"
+                text = f", {fresh:,} of them now{text}"
+            return f"done: {runs_with_warmups(self.done, self.warmups)}{text}{failed}"
         so_far = f"after {self.done:,} of {self.planned:,} runs"
         if self.status == "interrupted":
             kept = f"; all {self.done:,} are kept" if self.done else ""

@@ -19,7 +19,7 @@ from analysis.record.trial_files import (
     REPEATING_SCHEMA,
     LooksPlan,
     Manifest,
-    asked_since,
+    judged_since,
 )
 from analysis.version import VERSION
 
@@ -238,5 +238,5 @@ def _manifest(campaign: Campaign, prepared: Prepared, sessions: int, options: Op
         reason=None,
         files={},
         stop=campaign.protocol.stop,
-        judge=asked_since((), campaign.judge, started),
+        judge=judged_since((), campaign.judge, started),
     )

@@ -92,16 +92,16 @@ def examine(
         cause = "out of memory limit" if memory_limited else "out of memory"
         killed = execution.signal == SIGKILL
         detail = cause if killed else f"{detail}; the kernel killed a process of it: {cause}"
-    if outcome in {"exit", "signal"} and (said := _last_words(stderr, conceal)):
-        detail = f"{detail}; stderr: {said}"
+    if outcome in {"exit", "signal"} and (text := _last_words(stderr, conceal)):
+        detail = f"{detail}; stderr: {text}"
     found = _Found({}, {})
     if outcome == "ok":
         matching = matching or Matching()
         try:
             mismatch = _mismatch(cell, stdout, digest, matching)
             if mismatch:
-                said = _first_words(stdout, conceal)
-                outcome, detail = "output-mismatch", f"{mismatch}; stdout: {said}"
+                text = _first_words(stdout, conceal)
+                outcome, detail = "output-mismatch", f"{mismatch}; stdout: {text}"
             else:
                 sources = {"stdout": stdout, "stderr": stderr}
                 found = _read(cell, "run", sources, kept, matching)
@@ -203,8 +203,8 @@ def _within_bounds(
         ):  # fmt: skip
             if far:
                 of = f" in {len(far)} of {len(values)} values" if len(values) > 1 else ""
-                said = f"{bound.metric} is {far[0]:.6g}{unit}{of}"
-                return "output-mismatch", f"{said}, expected at {wanted} {limit:.6g}{unit}"
+                text = f"{bound.metric} is {far[0]:.6g}{unit}{of}"
+                return "output-mismatch", f"{text}, expected at {wanted} {limit:.6g}{unit}"
     return "ok", None
 
 
@@ -240,9 +240,9 @@ def _last_words(stderr: Path | None, conceal: Callable[[str], str]) -> str:
     with stderr.open("rb") as file:
         file.seek(max(0, stderr.stat().st_size - 4096))
         lines = file.read().decode("utf-8", "replace").split("\n")
-    said = [line.strip() for line in lines if line.strip()]
+    texts = [line.strip() for line in lines if line.strip()]
     # A mark below a line says nothing without it. Whole lines: of a part nobody would know what it conceals.
-    last = said[-_LINES:] if said and said[-1].startswith("^") else said[-1:]
+    last = texts[-_LINES:] if texts and texts[-1].startswith("^") else texts[-1:]
     return _shown(" | ".join(map(conceal, last)))
 
 
@@ -253,9 +253,9 @@ def _first_words(stdout: Path | None, conceal: Callable[[str], str]) -> str:
         begin = file.read(4096)
     whole = begin if len(begin) < 4096 else begin[: begin.rfind(b"\n") + 1] or begin
     lines = [line.strip() for line in whole.decode("utf-8", "replace").split("\n")]
-    said = [conceal(line) for line in lines if line]
-    more = " | …" if len(said) > _LINES or whole != begin else ""
-    return _shown(" | ".join(said[:_LINES])) + more if said else "(blank)"
+    texts = [conceal(line) for line in lines if line]
+    more = " | …" if len(texts) > _LINES or whole != begin else ""
+    return _shown(" | ".join(texts[:_LINES])) + more if texts else "(blank)"
 
 
 def _shown(text: str) -> str:
@@ -558,7 +558,7 @@ def stored_repeats(trial: Path, campaign: Campaign) -> dict[int, Repeats]:
     return dict(found)
 
 
-def said_of_repeats(trial: Path) -> frozenset[tuple[int | None, str]]:
+def recorded_repeats(trial: Path) -> frozenset[tuple[int | None, str]]:
     """Read what findings say of repeats: the session and the words of each."""
     found = (row for _, row in records_of(trial / FINDINGS, Finding))
     return frozenset((row.get("session"), row["what"]) for row in found if row["check"] == _CHECK)

@@ -420,7 +420,7 @@ def find_perf(tree: Tree | None = None) -> Perf:
                 kernel=allowed.kernel,
                 most_hz=allowed.most_hz,
             )
-            failed, _ = _asked([*perf.recording(data, _TRIED_HZ, None), "true"])
+            failed, _ = _execute([*perf.recording(data, _TRIED_HZ, None), "true"])
             problem = failed or problem
             taken, sides = _sampled(path, data) if failed is None else ("", "")
             if taken == event:
@@ -435,8 +435,8 @@ def find_perf(tree: Tree | None = None) -> Perf:
 
 
 def _version(path: str) -> str:
-    failed, said = _asked([path, "version"])
-    found = re.search(r"perf version (\S+)", said)
+    failed, text = _execute([path, "version"])
+    found = re.search(r"perf version (\S+)", text)
     if failed is not None or found is None:
         what = f"the perf that is there does not start: {failed or 'it names no version'}"
         raise HostError(what, path, _INSTALL)
@@ -445,13 +445,13 @@ def _version(path: str) -> str:
 
 def _sampled(path: str, data: Path) -> tuple[str, str]:
     """Give the event of a file, which may be one that perf fell back to, and its modifiers."""
-    _, said = _asked([path, "evlist", "-i", str(data)])
-    names = [line.strip() for line in said.splitlines() if not line.startswith(("#", "dummy"))]
+    _, text = _execute([path, "evlist", "-i", str(data)])
+    names = [line.strip() for line in text.splitlines() if not line.startswith(("#", "dummy"))]
     event, _, sides = (names[0] if names else "").partition(":")
     return event, sides
 
 
-def _asked(command: Sequence[str]) -> tuple[str | None, str]:
+def _execute(command: Sequence[str]) -> tuple[str | None, str]:
     """Execute perf; give why it failed, None where it did not, and what it wrote."""
     try:
         done = subprocess.run(
@@ -467,10 +467,10 @@ def _asked(command: Sequence[str]) -> tuple[str | None, str]:
         return error.strerror or str(error), ""
     except subprocess.TimeoutExpired:
         return f"it did not end within {_PATIENCE_S:g} s", ""
-    said = done.stdout.decode("utf-8", "replace")
+    text = done.stdout.decode("utf-8", "replace")
     if done.returncode == 0:
-        return None, said
-    return complaint(done.stderr) or f"exit code {done.returncode}", said
+        return None, text
+    return complaint(done.stderr) or f"exit code {done.returncode}", text
 
 
 def complaint(errors: bytes) -> str:

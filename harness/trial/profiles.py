@@ -231,8 +231,8 @@ class SessionProfiler:
                     complaints=complaints.fileno(),
                 )
             except LauncherDiedError as died:
-                said = complaint(errors.read_bytes()) or died.what
-                what = f"perf did not start the programs: {said}"
+                found = complaint(errors.read_bytes()) or died.what
+                what = f"perf did not start the programs: {found}"
                 raise HostError(what, self.perf.path, "try it: perf record -- true") from died
         with contextlib.closing(launcher):
             for number, cell in enumerate(self._order(trial, session)):
@@ -366,8 +366,8 @@ class SessionProfiler:
         finally:
             process.wait()
         if process.returncode != 0:
-            said = complaint((self.folder / _ERRORS).read_bytes())
-            what = f"perf does not read what it wrote: {said or f'exit code {process.returncode}'}"
+            found = complaint((self.folder / _ERRORS).read_bytes())
+            what = f"perf does not read what it wrote: {found or f'exit code {process.returncode}'}"
             raise HostError(what, self.perf.path, "look whether the disk is full, then try again")
         ended = self.chains is None or not last.strip() or "PERF_RECORD_" in last
         if last and not (ended and last.endswith("\n")):  # a blank line ends a chain

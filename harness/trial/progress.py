@@ -46,9 +46,9 @@ from .ending import (
     RowCounts,
     command_to_continue,
     done_first,
+    ending_lines,
     failed_runs,
-    said_of_failures,
-    said_of_trial,
+    failures_text,
     way_on_of,
 )
 from .folder import is_written_now
@@ -231,21 +231,21 @@ class TrialProgress:
         what = self.reason or stage
         share = f", {100 * self.done / self.planned:.0f} %" if 0 < self.done < self.planned else ""
         warmups = f" ({self.warmups:,} warm-up)" if self.warmups else ""
-        told = f"{self.counts} runs{warmups}{share}, started {moment(self.started)}"
+        text = f"{self.counts} runs{warmups}{share}, started {moment(self.started)}"
         if self.origin == "imported":  # the time is the import's
-            told = f"{self.counts} of another tool, imported {moment(self.started)}"
+            text = f"{self.counts} of another tool, imported {moment(self.started)}"
         lines = [
             f"{self.trial} · {self.word}" + (f": {what}" if what else ""),
-            f"  {told}",
+            f"  {text}",
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
-            *said_of_trial(self),
+            *ending_lines(self),
         ]
         if self._moves and self.left_s is not None:
             most = "at most " if self.stop is not None else "about "
             lines.append(f"  {most}{clock(self.left_s)} left; last: {self.last}")
         if self.failed:
             failed = failed_runs(sum(self.failed.values()), self.failed_warmups)
-            lines.append(f"  {failed} ({said_of_failures(self.failed_how)})")
+            lines.append(f"  {failed} ({failures_text(self.failed_how)})")
             lines.append(f"  why: 'detail' in its {MEASUREMENTS}; their output: its {OUTPUTS}/")
         lines += [f"  damaged: {what}" for what in self.misfits]
         if self.misfits:

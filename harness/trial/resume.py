@@ -23,7 +23,7 @@ from analysis.record.trial_files import (
     Appended,
     Finding,
     Manifest,
-    asked_since,
+    judged_since,
 )
 
 from ..campaign.model import Campaign
@@ -232,7 +232,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     if manifest.status == "complete" and sessions == manifest.sessions:
         refuse(path, campaign_drift(path, manifest, campaign), complete=True)
         reason, judges = "it was complete already", None
-        asked = asked_since(manifest.judge, campaign.judge, utc_now())
+        asked = judged_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
             Store.note(path, judge=asked)
             named = ", ".join(campaign.judge)
@@ -326,7 +326,7 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
         if before != after:
             raise StoreError(
                 f"the metric '{name}' was in {before}, and the campaign now says {after}: its rows would "
-                "not be told apart",
+                "not be separated",
                 str(store.path),
                 "give the metric another name, or start a new trial",
             )
@@ -349,5 +349,5 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
         cpu_model=prepared.state.cpu_model,
         stop=campaign.protocol.stop,
         metrics=metrics | dict(manifest.metrics),
-        judge=asked_since(manifest.judge, campaign.judge, utc_now()),
+        judge=judged_since(manifest.judge, campaign.judge, utc_now()),
     )

@@ -107,7 +107,7 @@ class TrialRun:
     _never_ok: NeverOk | None = field(init=False, default=None)
     _arguments: ArgumentFiles = field(init=False)
     _key: VariableKey = field(init=False)
-    _unsaid: Sequence[Finding] = field(init=False)
+    _unwritten: Sequence[Finding] = field(init=False)
     _last: dict[str, Any] | None = field(init=False)  # environment record
     _segments: dict[int, int] = field(init=False)
 
@@ -265,7 +265,7 @@ class TrialRun:
             self._agreement = OutputAgreement.of_trial(store.path)
         self._arguments = ArgumentFiles(campaign, store.manifest.arguments)
         self._key = variable_key(os.environ)
-        self._unsaid = tuple(_without_key(self._key))
+        self._unwritten = tuple(_without_key(self._key))
         environments = store.environments()
         self._last = environments[-1] if environments else None
         self._segments = segments_of(environments, store.manifest.sessions)
@@ -354,9 +354,9 @@ class TrialRun:
         if not records:
             return
         given_up = self.store.manifest.given_up
-        said = {(one.benchmark, one.variant) for one in given_up if one.never_ok}
+        texts = {(one.benchmark, one.variant) for one in given_up if one.never_ok}
         first = {(one.benchmark, one.variant): one for one in reversed(records)}
-        found = [finding_of_never_ok(one) for cell, one in first.items() if cell not in said]
+        found = [finding_of_never_ok(one) for cell, one in first.items() if cell not in texts]
         self._record_given_up(records, found, 1)
 
     def _give_up(self, one: GivenUp) -> None:
@@ -387,8 +387,8 @@ class TrialRun:
         prepared, store = self.prepared, self.store
         with self.interrupts.at_once():  # a long plan takes a while
             rules = SessionRules(self.campaign, store, session, self.earlier)
-            unsaid = rules.unsaid
-        self.note("during", unsaid, session)
+            unwritten = rules.unwritten
+        self.note("during", unwritten, session)
         for one in rules.hopeless.unrecorded:
             self._give_up(one)
         if (end := rules.end()) is not None:
@@ -514,8 +514,8 @@ class TrialRun:
     def _check_time(self, what: str) -> None:
         cap = self.campaign.protocol.max_time_s
         if self.deadline is not None and time.monotonic() >= self.deadline:
-            told = f"the time cap of {cap:g} s was reached before {what}"
-            raise CapReached("protocol.max_time", told)
+            text = f"the time cap of {cap:g} s was reached before {what}"
+            raise CapReached("protocol.max_time", text)
 
     def _rest(self, seconds: float) -> None:
         if self.deadline is not None:
@@ -547,10 +547,10 @@ class TrialRun:
         if sitting:
             head["sessions"] = [session, None]  # its last one is not known before it ends
         self.store.append_environment(head | record)
-        found = [*findings_of(diff(before, record) if before else ()), *self._unsaid]
+        found = [*findings_of(diff(before, record) if before else ()), *self._unwritten]
         if before is None:
             found += _refused_by_git(self._commits)
-        self._unsaid = ()  # once is enough
+        self._unwritten = ()  # once is enough
         changed = self._arguments.look()
         if changed:
             self.store.update(arguments=self._arguments.known)

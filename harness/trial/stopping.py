@@ -32,9 +32,9 @@ from ..errors import counted
 from ..launch.commands import HOOKS_LAUNCHER_DIED, SERVICES_LAUNCHER_DIED
 from .outcomes import (
     Repeats,
+    recorded_repeats,
     repeats_left,
     repeats_of,
-    said_of_repeats,
     still_to_do,
     stored_repeats,
 )
@@ -164,7 +164,7 @@ class NeverOk:
                     self._look_at(row)
 
     def _look_at(self, row: Measurement) -> None:
-        self._said[row.position] = _said_of(row)
+        self._said[row.position] = _outcome_text(row)
         says = _KILLED.get(row.outcome)
         if says is not None and says.match(row.detail or ""):
             self._lost.add(row.position)
@@ -259,19 +259,19 @@ class NeverOk:
             return None  # all that fail are told at once
         never = self.cells
         if self._stops and never:
-            return self._told(f"{counted(len(never), 'cell')} never ok", min(never))
+            return self._failing_text(f"{counted(len(never), 'cell')} never ok", min(never))
         for what, place in (("benchmark", 0), ("variant", 1)):
             for name in dict.fromkeys(cell[place] for cell in self._untried):
                 mine = {cell for cell in self._untried if cell[place] == name}
                 if mine <= never:
-                    return self._told(f"no cell of {what} {name} is left", min(mine))
+                    return self._failing_text(f"no cell of {what} {name} is left", min(mine))
         return None
 
-    def _told(self, what: str, cell: _Cell) -> str:
+    def _failing_text(self, what: str, cell: _Cell) -> str:
         return f"{what}: {cell[0]} / {cell[1]}: {self._why(cell)}"
 
 
-def _said_of(row: Measurement) -> str:
+def _outcome_text(row: Measurement) -> str:
     detail = " ".join((row.detail or "").split())  # of a service it has several lines
     if detail.startswith(row.outcome):  # "exit: exit code 1" says it twice
         return detail
@@ -447,7 +447,7 @@ class Earlier:
         return cls(
             runs={} if protocol.stop is None else stored_runs(store.path, ended),
             repeats=stored_repeats(store.path, campaign) if protocol.repeating else {},
-            announced=said_of_repeats(store.path) if protocol.repeating else frozenset(),
+            announced=recorded_repeats(store.path) if protocol.repeating else frozenset(),
         )
 
 
@@ -487,7 +487,7 @@ class SessionRules:
                 pass
 
     @property
-    def unsaid(self) -> tuple[Finding, ...]:
+    def unwritten(self) -> tuple[Finding, ...]:
         """What findings would say of the stored rows' repeats, which a kill kept from being recorded."""
         if self._repeats is None:
             return ()

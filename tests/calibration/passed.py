@@ -58,7 +58,7 @@ RULES = {
     "harness/trial/plan.py": "plan_session _rounds",
     "harness/trial/outcomes.py": """
         _IN_A_ROW _NAMED _CHECK RepeatedRun repeats_of Repeats still_to_do repeats_left
-        stored_repeats said_of_repeats _in_vain
+        stored_repeats recorded_repeats _in_vain
     """,
 }
 # Where a definition of the subjects may have moved to without having changed.

@@ -161,9 +161,9 @@ def _foreign(folder: Path, name: str) -> None:
     str(told).encode("utf-8", "backslashreplace")
     json.dumps(told.to_dict(), allow_nan=False)
     made = folder / ".made"
-    unsaid = any(one.cell.better is None for one in gathered.cells)
+    unwritten = any(one.cell.better is None for one in gathered.cells)
     try:
-        import_files(gathered, made, better="lower" if unsaid else None)
+        import_files(gathered, made, better="lower" if unwritten else None)
         trial = read_trial(made)
         str(trial.cautions).encode("utf-8", "backslashreplace")
         for metric in gathered.metrics:

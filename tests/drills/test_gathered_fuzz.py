@@ -33,8 +33,8 @@ def chosen_by(rng: Random, files) -> ReadingChoices:
     keys = [None, None, None, "file", "folder", *sorted(there)]
     if rng.random() < 0.05:
         keys = ["no such key"]
-    unsaid = any(cell.better is None for cell in cells)
-    better = ("lower", "higher") if unsaid else (None, None, None, None, "lower", "higher")
+    unwritten = any(cell.better is None for cell in cells)
+    better = ("lower", "higher") if unwritten else (None, None, None, None, "lower", "higher")
     metrics = dict.fromkeys(cell.metric for cell in cells)
     return ReadingChoices(
         variant=rng.choice(keys),

@@ -27,7 +27,7 @@ from analysis.record.shapes import ShapeError, encode_checked, parse
 from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.compare import answer_of
 from analysis.verdict.judging import judge
-from harness.bisect.journal import SESSIONS, Asked, Journal, MeasuredSession
+from harness.bisect.journal import SESSIONS, Journal, MeasuredSession, Terms
 from harness.campaign.distributions import (
     DistributionError,
     UnitError,
@@ -104,7 +104,7 @@ def seed_bisection(folder: Path) -> None:
     """Write a bisection that has an answer of each kind of part."""
     from tests.unit.analysis.history.made_bisections import answers
 
-    asked = Asked(
+    asked = Terms(
         good="v1", bad="v2", good_sha="1" * 40, bad_sha="2" * 40, root="/r", campaign="/r/c.yaml",
         campaign_sha256="3" * 64, variant=None, benchmarks=("one",), metric="wall", margin=0.01,
         risk=0.05, looks=(6, 12), work_dir=None,

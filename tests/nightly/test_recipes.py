@@ -72,7 +72,7 @@ STEPS = {
     "a tool's files": {
         "analysis/importers/registry.py": after(
             "TOOLS: tuple[Tool, ...] = (\n",
-            '    Tool(name="tally", said="tally", module="analysis.importers.tools.tally"),\n',
+            '    Tool(name="tally", kind="tally", module="analysis.importers.tools.tally"),\n',
         ),
         "analysis/importers/export.py": (
             "TARGETS = (\n",

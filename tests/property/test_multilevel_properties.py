@@ -152,6 +152,6 @@ def test_what_every_answer_keeps(pair: tuple[Columns, Columns], correction: Any)
     if result.design.startswith("one session"):
         assert "within one session" in text
     if result.design == "confounded":
-        assert "session and variant cannot be told apart" in text
+        assert "session and variant cannot be separated" in text
         assert {line.outcome for line in lines(result)} == {"undecided"}
     assert result.to_dict()["word"] == result.word

@@ -95,7 +95,7 @@ def test_a_death_at_any_place_is_put_back(step, torn, others):
             elif path not in begun and step <= STEPS * list(before).index(path):
                 assert after[path] == theirs[path], path  # not even in the journal
             elif theirs[path] in (old, ours):
-                assert after[path] == old, path  # who wrote the same cannot be told apart
+                assert after[path] == old, path  # who wrote the same cannot be separated
             else:
                 assert after[path] == theirs[path], path
 

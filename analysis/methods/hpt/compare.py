@@ -208,7 +208,7 @@ def pair_cautions(pair: Match) -> tuple[Caution, ...]:
     count = len({label for rows in (a or (), b or ()) for row in rows for label in row.tolist()})
     if a is None or b is None:
         return tuple(pair.known())
-    said = {
+    texts = {
         "one-session": count == 1
         and "all runs stem from one session: they share its memory layout, frequencies and "
         "neighbours, and are not independent replications. The outcomes hold within this "
@@ -218,7 +218,7 @@ def pair_cautions(pair: Match) -> tuple[Caution, ...]:
         f"{count} sessions as if they were: its reliability is too high where sessions "
         "differ. 'fairtrial verdict' judges by sessions",
     }
-    return (*pair.known(), *cautions_of(said))
+    return (*pair.known(), *cautions_of(texts))
 
 
 def suite_cautions(
@@ -295,7 +295,7 @@ def speedup_cautions(result: HptSpeedup, n: int) -> tuple[Caution, ...]:
     ours, theirs = apart((result.candidate, result.baseline), _NAME)
     fast = "fast" if result.timed else "good"
     again = value is not None and first is not None and first < value * (1 - TIE_TOLERANCE)
-    said = {
+    texts = {
         "no-speedup": value is None
         and f"no speedup reaches reliability {required:g}{reason * (2.0**-n > 1 - required)}",
         "speedup-below-1": value is not None
@@ -313,7 +313,7 @@ def speedup_cautions(result: HptSpeedup, n: int) -> tuple[Caution, ...]:
         and "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
         "and medians disagree about the winner, as multimodal runs make them",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 Scores = Literal["auto", "raw", "ratio", "log-ratio"]

@@ -52,8 +52,8 @@ def ordered_values(values: ArrayLike, least: int, purpose: str) -> Array:
     """Give the values sorted; their squares are finite."""
     x = np.sort(numbers(values, "the values"))
     if x.size < least:
-        said = f"{purpose} needs at least {least} values, and there are {x.size}"
-        raise InsufficientDataError(said, n=x.size, needed=least)
+        text = f"{purpose} needs at least {least} values, and there are {x.size}"
+        raise InsufficientDataError(text, n=x.size, needed=least)
     if not (np.abs(x) <= _LARGEST).all():
         raise AnalysisError(
             f"a value is not finite, or exceeds {_LARGEST:g}", fix="leave out failed runs"
@@ -109,8 +109,8 @@ def prepared(
     check_floor_and_scale(variance_floor, resolution, scale)
     x = numbers(values, "the values to be fitted")
     if x.size < 2:
-        said = f"a mixture needs at least 2 values, and there are {x.size}"
-        raise InsufficientDataError(said, n=x.size, needed=2)
+        text = f"a mixture needs at least 2 values, and there are {x.size}"
+        raise InsufficientDataError(text, n=x.size, needed=2)
     if not np.isfinite(x).all():
         raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
     x.sort()

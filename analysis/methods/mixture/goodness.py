@@ -115,18 +115,18 @@ def _fit_test_page(test: FitTest) -> Page:
     if test.rejected():
         head = f"no mixture of Gaussians fits these {test.n} values"
     fitted = figures.counted(test.mixture.components, "Gaussian")
-    said = [
+    texts = [
         f"{head} (p {figures.pvalue(test.pvalue)})",
         f"the distance from the fitted {fitted} is {test.statistic:.4f}; of {test.resamples} samples "
         f"drawn from the fit and fitted again, {test.further} are as far or further",
     ]
     if not test.rejected():
-        said.append(
+        texts.append(
             "this is weak evidence for the fit: of samples of 35 lognormal values the test tells "
             "about one in ten from a mixture"
         )
     published = f"p as published, k/N: {test.pvalue_published:.4g}"
-    return page(test, "Fit of a Gaussian mixture", section(*said), section(critical, published))
+    return page(test, "Fit of a Gaussian mixture", section(*texts), section(critical, published))
 
 
 def ks_cautions(test: FitTest, given: Mixture) -> tuple[Caution, ...]:
@@ -358,12 +358,12 @@ class CorpusFit(Result):
 
 @page_of.register(CorpusFit)
 def _corpus_fit_page(row: CorpusFit) -> Page:
-    said = row.why
+    found = row.why
     if row.mixture is not None and row.test is not None:
         of = figures.counted(row.mixture.components, "Gaussian")
-        said = f"{of}, distance {row.test.statistic:.4f}, p {figures.pvalue(row.test.pvalue)}"
+        found = f"{of}, distance {row.test.statistic:.4f}, p {figures.pvalue(row.test.pvalue)}"
     name = shorten(row.label, 40)
-    return Page(title="Gaussian mixture of a sample", sections=(section(f"{name}: {said}"),))
+    return Page(title="Gaussian mixture of a sample", sections=(section(f"{name}: {found}"),))
 
 
 @checks_arguments
@@ -452,7 +452,7 @@ class ComponentCounts:
     largest: int
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The counts in words."""
         return f"median {self.median:g}, upper quartile {self.upper_quartile:g}, at most {self.largest}"
 

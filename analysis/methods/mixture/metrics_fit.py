@@ -148,11 +148,11 @@ class MixtureOfMetrics(Gaussians):
 
     def correlation(self) -> float | Array:
         """Give the correlation of the whole mixture: between the clusters and within them."""
-        return _told(self.covariance())
+        return _correlations(self.covariance())
 
     def within_correlation(self) -> float | Array:
         """Give the correlation that is left when the clusters' means are taken away."""
-        return _told(np.tensordot(self.weights, self.covariances, 1))
+        return _correlations(np.tensordot(self.weights, self.covariances, 1))
 
     def marginal(self, name: str) -> Mixture:
         """Give the mixture of one metric alone.
@@ -266,7 +266,7 @@ def of_covariance(covariances: Array) -> Array:
     return np.asarray(covariances / spread[..., :, None] / spread[..., None, :])
 
 
-def _told(covariance: Array) -> float | Array:
+def _correlations(covariance: Array) -> float | Array:
     """Give the correlation of two metrics as a number, of more as a matrix."""
     every = of_covariance(covariance)
     return float(every[0, 1]) if len(every) == 2 else every
@@ -309,8 +309,8 @@ def checked_options(
     """Check the arguments of `fit_mixture_of_metrics`; give the models in our order, and the largest K."""
     unknown = [model for model in models if model not in MODELS]
     if isinstance(models, str) or unknown or not models or len(set(models)) < len(models):
-        said = "models must name some of the fourteen models, each once"
-        raise UsageError(said, fix=f"choose from {', '.join(MODELS)}")
+        text = "models must name some of the fourteen models, each once"
+        raise UsageError(text, fix=f"choose from {', '.join(MODELS)}")
     chosen("units", units, ("given", "spread"))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise UsageError("names must be texts, one for each column")
@@ -337,11 +337,11 @@ def checked_values(values: ArrayLike, names: Sequence[str] | None) -> tuple[Arra
     if names is None:
         names = ("wall", "energy") if d == 2 else tuple(f"metric {j}" for j in range(1, d + 1))
     if len(names) != d:
-        said = f"there are {d} columns of values and {len(names)} names: {', '.join(names)}"
-        raise UsageError(said, fix="give each column one name")
+        text = f"there are {d} columns of values and {len(names)} names: {', '.join(names)}"
+        raise UsageError(text, fix="give each column one name")
     if n <= d:
-        said = f"a mixture of {d} metrics needs at least {d + 1} runs, and there are {n}"
-        raise InsufficientDataError(said, n=n, needed=d + 1)
+        text = f"a mixture of {d} metrics needs at least {d + 1} runs, and there are {n}"
+        raise InsufficientDataError(text, n=n, needed=d + 1)
     if not np.isfinite(runs).all():
         raise AnalysisError("a value to be fitted is not finite", fix="leave out failed runs")
     if np.abs(runs).max() > _LARGEST:
@@ -377,9 +377,9 @@ def _refuse_dependent(runs: Array, names: tuple[str, ...]) -> None:
                 )
     _, lengths, axes = np.linalg.svd(_unit_columns(runs), full_matrices=False)
     if lengths[-1] ** 2 <= _DEPENDENT:
-        told = [name for name, part in zip(names, axes[-1], strict=True) if abs(part) > 1e-6]
+        texts = [name for name, part in zip(names, axes[-1], strict=True) if abs(part) > 1e-6]
         raise AnalysisError(
-            f"of {', '.join(told)} each follows from the others: it is their weighted sum",
+            f"of {', '.join(texts)} each follows from the others: it is their weighted sum",
             fix="leave one of them out",
         )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...data.trial import Trial, energy_cautions, require_steady
-from ...data.trial_cautions import always_said
+from ...data.trial_cautions import constant_cautions
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import (
@@ -111,8 +111,8 @@ def _panel(
     for k in components:
         place = k % len(COLOURS)
         css, shape = f"c{place} d{place}", _MARKS[k % len(_MARKS)]
-        told = alone and mixture.correlated and not mixture.sparse[k]
-        r = f", r = {mixture.correlations[k]:.2f}" if told else ""
+        found = alone and mixture.correlated and not mixture.sparse[k]
+        r = f", r = {mixture.correlations[k]:.2f}" if found else ""
         if alone or two == (0, 1):
             axes.keys.append(Key(f"cluster {k}: {mixture.weights[k]:.0%}{r}", css, shape))
         x, y = pairs[clusters == k].T
@@ -140,10 +140,10 @@ def ellipse(
 
 def _title(mixture: MixtureOfMetrics) -> str:
     k = mixture.components
-    said = f"{k} cluster{'s' * (k > 1)} ({mixture.model}); ellipses hold 50 % and 95 % of each"
+    text = f"{k} cluster{'s' * (k > 1)} ({mixture.model}); ellipses hold 50 % and 95 % of each"
     if isinstance(mixture.overall_correlation, float):
-        said += f"; over all r = {mixture.overall_correlation:.2f}"
-    return said
+        text += f"; over all r = {mixture.overall_correlation:.2f}"
+    return text
 
 
 # --- Metrics of the same runs, cell by cell: which clusters they form, how they move together.
@@ -193,8 +193,8 @@ def pairs_of_runs(
         what = "pairs need two" if len(metrics) <= 2 else "clusters of several metrics need"
         raise UsageError(f"{what} different metrics", str(trial.path))
     if len(metrics) > MOST_METRICS:
-        said = f"a mixture takes at most {MOST_METRICS} metrics, and there are {len(metrics)}"
-        raise UsageError(said, str(trial.path), "leave out metrics that others tell")
+        text = f"a mixture takes at most {MOST_METRICS} metrics, and there are {len(metrics)}"
+        raise UsageError(text, str(trial.path), "leave out metrics that others tell")
     for name, known, what in (
         (variant, trial.manifest.variants, "variant"),
         (benchmark, trial.manifest.benchmarks, "benchmark"),
@@ -253,7 +253,7 @@ def _cautions(
             "they are no memory of the program, and their correlation with time means nothing",
         )
         found += (*energy_cautions(trial, name, counted), *((floor,) if floored else ()))
-    return (*always_said(trial), *found)
+    return (*constant_cautions(trial), *found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -332,14 +332,14 @@ def plane_report(
             )
         except AnalysisError as error:
             problem = error.what
-        told = () if pairs is None else pairs.cautions
+        texts = () if pairs is None else pairs.cautions
         cell = PlaneCell(
             benchmark=name,
             variant=variant,
             pairs=pairs,
             mixture=fitted,
             problem=problem,
-            cautions=told,
+            cautions=texts,
         )
         cells.append(cell)
     if all(cell.mixture is None for cell in cells):
@@ -497,8 +497,8 @@ def _clusters(mixture: MixtureOfMetrics, table: str) -> list[Block | str]:
     )
     nearest = ", ".join(f"{model} with {k} {-bic:.6g}" for bic, k, model in ranked[:_NEXT])
     below += likelihood_and_bic(mixture, f"; next: {nearest}" if nearest else "")
-    said = listed(names)
-    return [_headline(mixture, said), _relation(mixture, said), section(*below)]
+    text = listed(names)
+    return [_headline(mixture, text), _relation(mixture, text), section(*below)]
 
 
 def _headline(mixture: MixtureOfMetrics, names: str) -> str:
@@ -519,22 +519,22 @@ def _headline(mixture: MixtureOfMetrics, names: str) -> str:
 
 def _relation(mixture: MixtureOfMetrics, names: str) -> str:
     """Say how the metrics vary together: within the clusters, and over all."""
-    said = f"{'within the clusters ' if mixture.components > 1 else ''}{names} are "
+    text = f"{'within the clusters ' if mixture.components > 1 else ''}{names} are "
     if not mixture.correlated:
-        said += "uncorrelated (r = 0 in this model)"
+        text += "uncorrelated (r = 0 in this model)"
     elif mixture.sparse.all():
-        said += (
+        text += (
             f"correlated in this model, but no cluster has the {LEAST_CORRELATED} runs that tell r"
         )
     elif len(mixture.names) > 2:
-        said += "correlated"
+        text += "correlated"
     else:
         r = mixture.correlations[~mixture.sparse]
         alike = float(r.max() - r.min()) < 5e-4
         values = f"{r[0]:z.3f}" if alike else ", ".join(f"{value:z.3f}" for value in r)
-        said += f"correlated: r = {values}"
+        text += f"correlated: r = {values}"
         if mixture.sparse.any():
-            said += f" (those of at least {LEAST_CORRELATED} runs)"
+            text += f" (those of at least {LEAST_CORRELATED} runs)"
     bics = (
         value for model, _, value in _candidates(mixture) if (model[2] != "I") != mixture.correlated
     )  # of the other kind, correlated or not
@@ -542,16 +542,16 @@ def _relation(mixture: MixtureOfMetrics, names: str) -> str:
     if mixture.bic is not None and best is not None:
         lead = mixture.bic - best
         other = "correlation" if not mixture.correlated else "no correlation"
-        said += f"; BIC prefers this to {other} by {figures.significant(lead)}"
+        text += f"; BIC prefers this to {other} by {figures.significant(lead)}"
         if lead < BIC_MARGIN:
-            said += ", which is next to nothing"
+            text += ", which is next to nothing"
         if any(caution.code == "metric-ties" for caution in mixture.cautions):
-            said += ", which is no evidence: a metric has few distinct values"
+            text += ", which is no evidence: a metric has few distinct values"
     if mixture.components > 1:
         whole = _whole(mixture)
         if isinstance(whole, float):
-            said += f"; over all clusters r = {whole:z.3f}"
-    return said
+            text += f"; over all clusters r = {whole:z.3f}"
+    return text
 
 
 def _whole(mixture: MixtureOfMetrics) -> float | Array:

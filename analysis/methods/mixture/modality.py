@@ -75,11 +75,11 @@ class DipTest(Result):
 
 @page_of.register(DipTest)
 def _dip_test_page(test: DipTest) -> Page:
-    said = (
+    text = (
         f"dip test of {test.n} values: dip {test.statistic:.4g}, p {figures.pvalue(test.pvalue)} "
         f"from {test.resamples} uniform samples"
     )
-    return Page(title="Dip test", sections=(section(said),))
+    return Page(title="Dip test", sections=(section(text),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +107,11 @@ def _bandwidth_test_page(test: BandwidthTest) -> Page:
     width = "no bandwidth shows two modes"
     if test.bandwidth is not None:
         width = f"smallest bandwidth with one mode {test.bandwidth:.4g}"
-    said = (
+    text = (
         f"bandwidth test of {test.n} values: {width}, p {figures.pvalue(test.pvalue)} from "
         f"{test.resamples} smoothed samples"
     )
-    return Page(title="Bandwidth test", sections=(section(said),))
+    return Page(title="Bandwidth test", sections=(section(text),))
 
 
 @checks_arguments
@@ -345,11 +345,11 @@ class FamilyFit(Result):
 
 @page_of.register(FamilyFit)
 def _family_fit_page(fit: FamilyFit) -> Page:
-    said = (
+    text = (
         f"{fit.name}: BIC {fit.bic:.2f}, log-likelihood {fit.log_likelihood:.3f}, "
         f"{fit.parameters} parameters"
     )
-    return Page(title=fit.name, sections=(section(said),))
+    return Page(title=fit.name, sections=(section(text),))
 
 
 @checks_arguments

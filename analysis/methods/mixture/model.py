@@ -567,9 +567,9 @@ def _as_given(values: Array) -> Any:  # noqa: ANN401
 def _mixture_page(mixture: Mixture) -> Page:
     modes = mixture.modes()
     places = ", ".join(f"{mode:.6g}" for mode in modes)
-    said = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
+    text = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
     if modes.size > 1:
-        said += " (of the curve; skew alone can make several, so see the evidence for modes)"
+        text += " (of the curve; skew alone can make several, so see the evidence for modes)"
     rows = table_of(
         "components",
         list(enumerate(mixture.rows())),
@@ -581,7 +581,7 @@ def _mixture_page(mixture: Mixture) -> Page:
     return page(
         mixture,
         "Gaussian mixture",
-        section(_headline(mixture), said),
+        section(_headline(mixture), text),
         section(rows, *likelihood_and_bic(mixture)),
     )
 

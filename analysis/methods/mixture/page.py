@@ -55,7 +55,7 @@ def _contest(contest: MixtureContest) -> Section:
     best, count = contest.best, len(contest.variants)
     winner = contest.chances[best]
     known = winner.replicates > 0
-    said = (
+    text = (
         f"in a single run {shorten(contest.variants[best], _NAME)} is the "
         f"{_superlative(contest.better, contest.unit)} of {count} with probability "
         f"{chance(winner.estimate)}{within(winner)}"
@@ -71,7 +71,7 @@ def _contest(contest: MixtureContest) -> Section:
     )
     more = [f"and {count - _WINNERS} more, each at most as likely"] if count > _WINNERS else []
     pairs = (section(*_pairs(contest)),) if contest.pairs else ()
-    return section(said, section(table, *more), *pairs)
+    return section(text, section(table, *more), *pairs)
 
 
 def _pairs(contest: MixtureContest) -> Iterator[Block | str]:
@@ -135,9 +135,9 @@ def _cell(cell: MixtureCell, digits: int = DIGITS, place: int = 0, name: str = "
         texts = (", ".join(f"{v:.12g}" for v in c.tolist()) or "no value" for c in cell.clusters)
         blocks.append(section(*(f"component {k}: {text}" for k, text in enumerate(texts))))
     if cell.quantiles or cell.below:
-        blocks.append(section(_asked(cell, digits, f"asked-for{number}")))
-    said = (_modes(cell), at, _model(cell, mixture), *_judgements(cell))
-    return section(*said, *blocks, title=name)
+        blocks.append(section(_quantiles(cell, digits, f"asked-for{number}")))
+    parts = (_modes(cell), at, _model(cell, mixture), *_judgements(cell))
+    return section(*parts, *blocks, title=name)
 
 
 def _modes(cell: MixtureCell) -> str:
@@ -165,13 +165,13 @@ def _model(cell: MixtureCell, mixture: Mixture) -> str:
     spread = "one common standard deviation" if mixture.equal_variance else "a deviation each"
     logs = "the logarithms of " if mixture.scale == "log" else ""
     kind = "one Gaussian" if k == 1 else f"{k} Gaussians with {spread}"
-    said = f"{kind} for {logs}{n} values"
+    text = f"{kind} for {logs}{n} values"
     if mixture.bic is not None:
-        said += f" (BIC {mixture.bic:.2f}"
+        text += f" (BIC {mixture.bic:.2f}"
         if cell.runner_up is not None:
-            said += f"; next {cell.runner_up[0]} {cell.runner_up[1]:.2f}"
-        said += ", larger is better)"
-    return said
+            text += f"; next {cell.runner_up[0]} {cell.runner_up[1]:.2f}"
+        text += ", larger is better)"
+    return text
 
 
 def _judgements(cell: MixtureCell) -> Iterator[str]:
@@ -222,7 +222,7 @@ def _parameters(cell: MixtureCell, mixture: Mixture, digits: int, name: str) -> 
     )
 
 
-def _asked(cell: MixtureCell, digits: int, name: str) -> Table:
+def _quantiles(cell: MixtureCell, digits: int, name: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for found in (*cell.quantiles, *cell.below):
         below = found in cell.below
@@ -289,7 +289,7 @@ def _overview(report: MixtureReport) -> Page:
     shares = ", ".join(
         f"{word} in {100 * count / corpus.samples:.3g} %" for word, count in levels.items() if count
     )
-    said = [counts, f"components: {corpus.components.said}; {shares}"]
+    texts = [counts, f"components: {corpus.components.text}; {shares}"]
     for one in report.benchmarks:
         if one.contest is not None:
             wins[one.contest.variants[one.contest.best]] += 1
@@ -298,7 +298,7 @@ def _overview(report: MixtureReport) -> Page:
             f"{shorten(name, _NAME)} on {count}" for name, count in wins.most_common(_SOME)
         )
         word = _superlative(report.better, report.unit)
-        said.append(f"most likely the {word} in a single run: {named} of {wins.total()}")
+        texts.append(f"most likely the {word} in a single run: {named} of {wins.total()}")
     problems = list(
         dict.fromkeys(
             f"{shorten(cell.benchmark, _NAME)}: {cell.problem}"
@@ -311,7 +311,7 @@ def _overview(report: MixtureReport) -> Page:
     note = "modes are those of the fitted curve; --benchmark NAME weighs the evidence for them"
     return Page(
         title=f"Gaussian mixtures: {len(report.benchmarks)} benchmarks",
-        sections=(section(*said), section(_lines(report, contested=bool(wins)), note)),
+        sections=(section(*texts), section(_lines(report, contested=bool(wins)), note)),
         cautions=(*report.cautions, *(Caution("no-mixture", one) for one in problems)),
     )
 

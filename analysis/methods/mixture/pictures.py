@@ -53,7 +53,7 @@ def mixture_picture(report: MixtureReport) -> Picture:
     window = window_of(drawn)
     rows = []
     for k, cell in enumerate(drawn):
-        left, right = Axes(title=_said(cell)), Axes()
+        left, right = Axes(title=_heading(cell)), Axes()
         for axes in (left, right):
             quantity_axis(axes, "x", window, report.unit)
             axes.x_texts = cell is drawn[-1]
@@ -83,10 +83,10 @@ def corpus_picture(report: MixtureReport) -> Picture:
     tests = [cell.fit_test for cell in report.cells if cell.fit_test is not None]
     levels = _levels(corpus)
     if not tests:
-        return arranged(Sheet(width=_SHEET.width / 2), [[levels]], 85.0, title=_corpus_said(corpus))
+        return arranged(Sheet(width=_SHEET.width / 2), [[levels]], 85.0, title=_corpus_text(corpus))
     p = np.sort([test.pvalue for test in tests])
     row = [_pvalues(p, corpus), _uniform_quantiles(p), levels]
-    return arranged(_SHEET, [row], 85.0, title=_corpus_said(corpus))
+    return arranged(_SHEET, [row], 85.0, title=_corpus_text(corpus))
 
 
 def corpus_alt(report: MixtureReport) -> str:
@@ -94,11 +94,11 @@ def corpus_alt(report: MixtureReport) -> str:
     corpus = report.corpus
     tested = f", {corpus.rejected} of {corpus.tested} fit tests reject" if corpus.tested else ""
     modes = ", ".join(f"{count} with {level}" for level, count in corpus.modes.items())
-    return f"{_corpus_said(corpus)}{tested}; samples by number of modes: {modes}"
+    return f"{_corpus_text(corpus)}{tested}; samples by number of modes: {modes}"
 
 
-def _corpus_said(corpus: CorpusSummary) -> str:
-    return f"{corpus.samples} samples; components: {corpus.components.said}"
+def _corpus_text(corpus: CorpusSummary) -> str:
+    return f"{corpus.samples} samples; components: {corpus.components.text}"
 
 
 def _bars(axes: Axes, edges: Array, heights: Array) -> None:
@@ -155,10 +155,10 @@ def _levels(corpus: CorpusSummary) -> Axes:
 def mixture_alt(report: MixtureReport) -> str:
     """Say in words what the picture of a report shows."""
     fitted = [cell for cell in report.cells if cell.mixture is not None]
-    return "; ".join(_said(cell).replace("\n", ", ") for cell in fitted[:_MOST])
+    return "; ".join(_heading(cell).replace("\n", ", ") for cell in fitted[:_MOST])
 
 
-def _said(cell: MixtureCell) -> str:
+def _heading(cell: MixtureCell) -> str:
     """Say what is drawn, and below it what a reader should know before believing it."""
     k, modes = cell.fitted.components, cell.fitted.modes().size
     title = (
@@ -206,8 +206,8 @@ def draw_density(axes: Axes, cell: MixtureCell, css: str, *, unit: str) -> bool:
     if peaks.size:
         most = "up to " if peaks.size > 1 else ""
         axes.spots(grid[peaks], top, "ink", r=2.5, shape="up")
-        said = f"goes on to {most}{curve.max() / top:.2g}x the height"
-        axes.keys.append(Key(said, "ink", "up"))
+        text = f"goes on to {most}{curve.max() / top:.2g}x the height"
+        axes.keys.append(Key(text, "ink", "up"))
     return bool(peaks.size)
 
 

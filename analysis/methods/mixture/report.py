@@ -305,8 +305,8 @@ def mixture_cell(
             refits = fitted_sample(values, mixture, fit=again, resamples=count, rng=rng)
             modes = mode_evidence(values, mixture, sample=refits, rng=draws("evidence"))
         except AnalysisError as error:
-            said = f"{error.what}: neither evidence for modes nor intervals"
-            missing.append(Caution("no-evidence", said))
+            text = f"{error.what}: neither evidence for modes nor intervals"
+            missing.append(Caution("no-evidence", text))
     if options.resolution is not None:
         missing += coarser_grid(values, options.resolution)
     of = mixture.classify(values)
@@ -365,7 +365,7 @@ def mixture_contest(
     left_out = tuple(cell.variant for cell in cells if cell.mixture is None)
     only = f"of {len(fitted)} variants only the pairs with {fitted[best].variant!r} are compared"
     missing = f"not compared, because no mixture fits: {', '.join(left_out)}"
-    said = _gathered(
+    found = _gathered(
         (f"{pair.first} and {pair.second}", caution)
         for pair in compared
         for caution in (*pair.forward.cautions, *pair.mean_difference.cautions)
@@ -381,7 +381,7 @@ def mixture_contest(
             *cautions_of({"pairs-of-best-only": not all_pairs and only}),
             *(
                 caution if len(names) == len(compared) > 1 else _of(names, caution, "; ")
-                for caution, names in said
+                for caution, names in found
             ),
             *((Caution("not-compared", missing, left_out),) if left_out else ()),
         ),
@@ -506,29 +506,29 @@ def _check(matrices: Sequence[PerformanceMatrix]) -> None:
 
 
 def _references(found: Sequence[BenchmarkMixtures]) -> tuple[str, ...]:
-    said: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for one in found:
         parts = [
             part for cell in one.cells for part in (cell.mixture, cell.fit_test, cell.evidence)
         ]
         pairs = () if one.contest is None else one.contest.pairs
         for part in (*parts, *(pair.forward for pair in pairs)):
-            said |= dict.fromkeys(() if part is None else part.references)
-    return tuple(said)
+            texts |= dict.fromkeys(() if part is None else part.references)
+    return tuple(texts)
 
 
 def _cautions(report: MixtureReport, matrices: Sequence[PerformanceMatrix]) -> Iterator[Caution]:
     """Gather what is known of the sources, the cells and their contest."""
     detailed, several = report.detailed, len(matrices) > 1
     contest = report.benchmarks[0].contest if detailed else None
-    said = [
+    texts = [
         *((matrix.name, caution) for matrix in matrices for caution in matrix.cautions),
         *((cell.variant, one) for cell in report.cells if detailed for one in cell.cautions),
     ]
-    for caution, names in _gathered(said):
+    for caution, names in _gathered(texts):
         yield _of(names, caution, ", ") if several else caution
     if contest is not None:  # what the samples said themselves is not said of their pairs again
-        known = {caution.code for _, caution in said}
+        known = {caution.code for _, caution in texts}
         yield from (caution for caution in contest.cautions if caution.code not in known)
     count = len(report.cells)
     few = sum(cell.values.size < FEW_VALUES for cell in report.cells)
@@ -559,14 +559,14 @@ def _cautions(report: MixtureReport, matrices: Sequence[PerformanceMatrix]) -> I
     )
 
 
-def _gathered(said: Iterable[tuple[str, Caution]]) -> list[tuple[Caution, tuple[str, ...]]]:
+def _gathered(texts: Iterable[tuple[str, Caution]]) -> list[tuple[Caution, tuple[str, ...]]]:
     """Set together of whom the same is said, number by number."""
     found: dict[tuple[str, str], tuple[Caution, dict[str, None]]] = {}
-    for name, caution in said:
+    for name, caution in texts:
         found.setdefault((caution.code, caution.text), (caution, {}))[1][name] = None
     return [(caution, tuple(names)) for caution, names in found.values()]
 
 
 def _of(names: Sequence[str], caution: Caution, separator: str) -> Caution:
-    said = f"{separator.join(names)}: {caution.text}"
-    return Caution(caution.code, said, (*names, *caution.about))
+    text = f"{separator.join(names)}: {caution.text}"
+    return Caution(caution.code, text, (*names, *caution.about))

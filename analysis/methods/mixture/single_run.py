@@ -111,20 +111,20 @@ class FasterEstimate(Result):
 
 @page_of.register(MetricInterval)
 def _metric_interval_page(found: MetricInterval) -> Page:
-    said = f"{found.metric}: {found.estimate:.6g}"
+    text = f"{found.metric}: {found.estimate:.6g}"
     if found.replicates:
         ends, count = found.ends(".6g"), found.replicates
-        said += f", {100 * found.confidence:g} % interval{ends} from {count} resamples"
-    return page(found, found.metric, said)
+        text += f", {100 * found.confidence:g} % interval{ends} from {count} resamples"
+    return page(found, found.metric, text)
 
 
 @page_of.register(RankShare)
 def _rank_share_page(found: RankShare) -> Page:
-    said = (
+    text = (
         f"one run is faster than one of the other in {found.estimate:.3f} of {found.pairs} pairs "
         f"of runs, {figures.counted(found.ties, 'tie')} counted half{within(found)}"
     )
-    return Page(title="Share of faster runs", sections=(section(said),))
+    return Page(title="Share of faster runs", sections=(section(text),))
 
 
 @page_of.register(FasterEstimate)
@@ -144,8 +144,8 @@ def _faster_estimate_page(found: FasterEstimate) -> Page:
     if found.shift > 0:
         less = f", or slower by less than {found.shift:g}"
     chances = f"{found.mixture.estimate:.3f}{within(found.mixture)}"
-    said = f"one run is faster than one of the other{less} with probability {chances}"
-    return page(found, "Which of two runs is faster", said, table)
+    text = f"one run is faster than one of the other{less} with probability {chances}"
+    return page(found, "Which of two runs is faster", text, table)
 
 
 def chance(value: float) -> str:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .law import ErrorLaw
 
 
-LIMIT = 10_000  # sessions of which it is foretold that they decide
+LIMIT = 10_000  # sessions of which it is lazy_advice that they decide
 CHANCE = 0.9  # so that three in four decide wherever the truth lies: a spread that came out small asks for too few
 AT_LOOKS = 0.8  # of compare, which goes on from look to look
 DRAWS = 1000
@@ -159,7 +159,7 @@ def advise(
     return tuple(found)
 
 
-class Foretold(MoreSessions):
+class LazyAdvice(MoreSessions):
     """Advice whose numbers are computed when one of them is asked for: most lines are never shown."""
 
     __slots__ = ("_ask",)
@@ -177,12 +177,12 @@ class Foretold(MoreSessions):
         return getattr(self, name)
 
 
-def foretold(
+def lazy_advice(
     estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
 ) -> tuple[MoreSessions, ...]:
     """Advise as `advise` does, on all lines at once when a number of one is asked for."""
     together = functools.cache(lambda: advise(estimate, scatter, law, margin, steps))
-    return tuple(Foretold(lambda k=k: together()[k]) for k in range(len(estimate)))  # type: ignore[misc]
+    return tuple(LazyAdvice(lambda k=k: together()[k]) for k in range(len(estimate)))  # type: ignore[misc]
 
 
 class _AdviceQuestion(NamedTuple):

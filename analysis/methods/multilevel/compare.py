@@ -166,16 +166,16 @@ def cut_cautions(
             what = "failed, and nobody knows whether at a time limit"
         ours = cut.candidate, line.runs_candidate + line.failed_candidate, names[0]
         theirs = cut.baseline, line.runs_baseline + line.failed_baseline, names[1]
-        told = " and ".join(f"{n} of {of} runs of {name}" for n, of, name in (ours, theirs) if n)
-        found.setdefault(what, []).append((line.name, told))
+        text = " and ".join(f"{n} of {of} runs of {name}" for n, of, name in (ours, theirs) if n)
+        found.setdefault(what, []).append((line.name, text))
     for what, cells in found.items():
         those = tuple(name for name, _ in cells)
-        said = [f"{told}{f' on {name}' * (len(lines) > 1)}" for name, told in cells]
+        texts = [f"{text}{f' on {name}' * (len(lines) > 1)}" for name, text in cells]
         head = what.partition(" and ")[0].replace("failed,", "failed, maybe at a time limit")
         short = ShortSentence.of(f"runs of {{}} {head}", those)
         if len(lines) == 1:
             short = ShortSentence.of(plain(f"{cells[0][1]} {head}"))
-        yield Caution(CUT_OFF, f"{figures.listed(said)} {what}", those, short)
+        yield Caution(CUT_OFF, f"{figures.listed(texts)} {what}", those, short)
 
 
 _DIGITS = 14  # that are left of a value whose logarithm is known
@@ -387,10 +387,10 @@ def lines_of_metrics(
     for metric in dict.fromkeys(metrics):
         try:
             sides = sides_of(metric)
-            told = multilevel(*sides, confidence=confidence, margin=margin, correction="none")
+            text = multilevel(*sides, confidence=confidence, margin=margin, correction="none")
         except AnalysisError:
             continue
-        line = told.these if len(told.benchmarks) > 1 else told.benchmarks[0]
+        line = text.these if len(text.benchmarks) > 1 else text.benchmarks[0]
         if line is not None:
             found = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
             if None not in found:

@@ -509,9 +509,9 @@ def totals_cautions(
         less = " ".join(typical.amount().split()[:3])
         side = int(line.totals.difference < 0)
         far = _far(*judged_runs(layout, k)[side])
-        told = (
+        text = (
             f"in all, {{}} {total.verb} {amount}, though the typical run {total.verb} {less}{far}"
         )
         names = [line.name] * (len(lines) > 1) + [sides[0]] + [sides[side]] * bool(far)
-        short = ShortSentence.of("{}: " * (len(lines) > 1) + told, *names)
+        short = ShortSentence.of("{}: " * (len(lines) > 1) + text, *names)
         yield Caution("totals", short.pattern.format(*names), (line.name,), short)

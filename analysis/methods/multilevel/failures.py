@@ -11,7 +11,7 @@ References
 ----------
 .. [1] E. L. Lehmann, J. P. Romano, "Testing Statistical Hypotheses", 3rd edition, 2005.
 
-Three things are told apart. `fails-more` is proven: by the permutation of whole sessions, with Holm's
+Three things are separated. `fails-more` is proven: by the permutation of whole sessions, with Holm's
 correction over the benchmarks, at the risk of one side of the verdict's level. `fails-always`: no run of
 the candidate succeeds; that is proven where no run of the baseline fails, in three sessions or more of
 both, whatever the permutation can show in so few. And failures that prove nothing are told with their p.

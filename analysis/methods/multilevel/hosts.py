@@ -289,7 +289,7 @@ def _advice(
         within=np.full((hosts.size, 1), np.nan),
         step=outer.widening,
     )
-    told = advise(outer.estimate, scatter, level.law, level.margin, steps)
+    found = advise(outer.estimate, scatter, level.law, level.margin, steps)
     return [
         MoreHosts(
             benchmark=name,
@@ -299,7 +299,7 @@ def _advice(
             chance=one.chance,
             target=one.target,
         )
-        for name, one in zip(names, told, strict=True)
+        for name, one in zip(names, found, strict=True)
     ]
 
 
@@ -669,13 +669,13 @@ def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
                 # the numbers of one host are not another's
                 own = caution.text if caution.code == "unequal-sessions" else ""
                 holds.setdefault((caution, own), []).append(host)
-    told = []
+    texts = []
     for (caution, _), hosts in holds.items():
         where = "all hosts" if len(hosts) == len(results) else figures.listed(hosts, 3)
         about = (*hosts[:3], *caution.about)
         short = None if caution.short is None else caution.short.about(*hosts)
-        told.append(Caution(caution.code, f"on {where}: {caution.text}", about, short))
+        texts.append(Caution(caution.code, f"on {where}: {caution.text}", about, short))
     few = next(
         (c for one in results.values() for c in one.cautions if c.code == "few-benchmarks"), None
     )
-    return told if few is None else [*told, few]
+    return texts if few is None else [*texts, few]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import AnalysisError
 from ...stats.samples import Array, Flags
-from .advice import Scatter, foretold
+from .advice import Scatter, lazy_advice
 from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
     Estimates,
@@ -341,7 +341,7 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
         scatter = _suite_scatter(judged, one)
         if scatter is not None:
             steps = d.steps, d.steps_equivalent
-            advice = foretold(one.estimate, scatter, judged.next_law, judged.margin, steps)
+            advice = lazy_advice(one.estimate, scatter, judged.next_law, judged.margin, steps)
     these = Line(
         **decided(one, d, 0, "these"),
         outcome=d.outcome[0],
@@ -398,7 +398,7 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
         within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
         step=judged.each.widening[some],
     )
-    found = foretold(
+    found = lazy_advice(
         judged.each.estimate[some],
         scatter,
         judged.next_law,

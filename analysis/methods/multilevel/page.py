@@ -25,7 +25,7 @@ from ...pages.number_format import outcome_word
 from ...words import apart, shortened
 from .failures import fisher
 from .lines import UNEQUAL_VALUES, LineParts, is_printed, spread_of, times_as_many
-from .result import MOST_TOLD, BenchmarkLine, Line, Multilevel
+from .result import MOST_SHOWN, BenchmarkLine, Line, Multilevel
 from .values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
@@ -50,11 +50,11 @@ def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
             (line.failed_baseline, line.runs_baseline),
         )
     )
-    told = f"failed {ours}, baseline {theirs}"
+    text = f"failed {ours}, baseline {theirs}"
     p, place = line.pvalue_fails, line.pvalue_fails_adjusted
     if short or p is None or place is None:
-        return told
-    return f"{told}; p {_short(p)}, adjusted {_short(place)}"
+        return text
+    return f"{text}; p {_short(p)}, adjusted {_short(place)}"
 
 
 def _short(p: float) -> str:
@@ -149,8 +149,8 @@ def reason_text(line: Line) -> str:
         return f"gate stops: {failed_text(line)}"
     if line.reason == "fails-always":
         return f"no run succeeds: {failed_text(line)}"
-    told = few_sessions_text(line) or _REASONS.get(line.reason or "", ""), failed_text(line)
-    return "; ".join(text for text in told if text)
+    texts = few_sessions_text(line) or _REASONS.get(line.reason or "", ""), failed_text(line)
+    return "; ".join(text for text in texts if text)
 
 
 def advice_text(line: Line, noun: Unit) -> str:
@@ -160,19 +160,19 @@ def advice_text(line: Line, noun: Unit) -> str:
         return ""
     if more.worthwhile is None:
         return f"{_BEYOND} more {noun}s: measure differently"
-    told = needed_text(more.worthwhile, noun)
+    text = needed_text(more.worthwhile, noun)
     if more.high is not None and more.worthwhile > more.high:
-        return told  # with so few sessions the chance is one of unlikely spreads
+        return text  # with so few sessions the chance is one of unlikely spreads
     ends = (
-        _BEYOND if end is None or end > MOST_TOLD else str(end) for end in (more.low, more.high)
+        _BEYOND if end is None or end > MOST_SHOWN else str(end) for end in (more.low, more.high)
     )
-    return f"{told} ({' to '.join(ends)})"
+    return f"{text} ({' to '.join(ends)})"
 
 
 def chance_heading(lines: Iterable[Line]) -> str:
     """Say above short advice how likely it decides; empty where no number is advised."""
-    told = any(one.more_sessions and one.more_sessions.worthwhile is not None for one in lines)
-    return "would decide in 3 of 4 cases at least" if told else ""
+    found = any(one.more_sessions and one.more_sessions.worthwhile is not None for one in lines)
+    return "would decide in 3 of 4 cases at least" if found else ""
 
 
 def needed_text(count: int, noun: Unit) -> str:
@@ -237,8 +237,8 @@ def mean_cell(line: BenchmarkLine, side: int, unit: str) -> Value:
 
 def count_text(value: float, unit: str) -> str:
     """Write a count in full, with its unit."""
-    told = "" if unit in ("count", "counts") else figures.unit_text(unit)
-    return f"{value:.16g} {told}".strip()
+    text = "" if unit in ("count", "counts") else figures.unit_text(unit)
+    return f"{value:.16g} {text}".strip()
 
 
 def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
@@ -257,10 +257,10 @@ def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
 def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     """Say where failures decide, and what verdict and gate make of them; where they cannot, and why."""
     for line in lines:
-        told = _told(line)
-        if told is not None:
+        found = _failures(line)
+        if found is not None:
             yield Caution(
-                told[0], told[1], (line.name,), ShortSentence.of(_SHORT[told[0]], line.name)
+                found[0], found[1], (line.name,), ShortSentence.of(_SHORT[found[0]], line.name)
             )
     some = [line for line in lines if line.failed_candidate or line.failed_baseline]
     untold = [line.name for line in some if line.fails is None]
@@ -281,7 +281,7 @@ _SHORT = {
 }
 
 
-def _told(line: BenchmarkLine) -> tuple[str, str] | None:
+def _failures(line: BenchmarkLine) -> tuple[str, str] | None:
     """Give the code and the sentence of what is said of a line's failures."""
     counts = failed_text(line)
     if line.reason == "fails-always":
@@ -369,19 +369,21 @@ def _two_speeds(
     found = speeds_of(layout, zeroed)
     if not found:
         return
-    told = []
+    texts = []
     for by_side in (False, True):
         those = {k: one.distance for k, one in found.items() if one.by_side == by_side}
         if those:
             named = figures.listed([lines[k].name for k in those])
-            told.append(_said(named, _apart(those.values()), min(cells[k] for k in those), by_side))
+            texts.append(
+                _by_chance(named, _apart(those.values()), min(cells[k] for k in those), by_side)
+            )
     between = {k: one.distance for k, one in found.items() if not one.by_side}
-    said, rows = "each variant keeps one speed, which may be chance: {}", tuple(found)
+    text, rows = "each variant keeps one speed, which may be chance: {}", tuple(found)
     if between:
-        said = f"sessions lie at one of two speeds, {_apart(between.values())} % apart: {{}}"
+        text = f"sessions lie at one of two speeds, {_apart(between.values())} % apart: {{}}"
         rows = tuple(between)
-    short = ShortSentence.of(said, tuple(lines[k].name for k in rows))
-    yield Caution("two-speeds", "; ".join(told), tuple(lines[k].name for k in found), short)
+    short = ShortSentence.of(text, tuple(lines[k].name for k in rows))
+    yield Caution("two-speeds", "; ".join(texts), tuple(lines[k].name for k in found), short)
 
 
 def _apart(distances: Collection[float]) -> str:
@@ -390,7 +392,7 @@ def _apart(distances: Collection[float]) -> str:
     return apart[0] if apart[0] == apart[1] else f"{apart[0]} to {apart[1]}"
 
 
-def _said(named: str, apart: str, cells: int, by_side: bool) -> str:  # noqa: FBT001 - a fact
+def _by_chance(named: str, apart: str, cells: int, by_side: bool) -> str:  # noqa: FBT001 - a fact
     chance = f"{100 * 2.0 ** (1 - cells):.3g} % of trials"
     more = f"Measure {_ENOUGH} sessions or more"
     if by_side:
@@ -459,10 +461,10 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
     if layout.design == "confounded":
         yield Caution(
             "confounded",
-            f"{noun} and variant cannot be told apart: the candidate has runs {_in(a.size, noun)}, "
+            f"{noun} and variant cannot be separated: the candidate has runs {_in(a.size, noun)}, "
             f"the baseline {_in(b.size, noun)}, {layout.common.size} in common. "
             f"Measure both variants {_AT[noun]} the same {noun}s",
-            short=ShortSentence.of(f"{noun} and variant cannot be told apart: nothing is decided"),
+            short=ShortSentence.of(f"{noun} and variant cannot be separated: nothing is decided"),
         )
     elif layout.design.startswith("one session"):
         yield Caution(
@@ -617,13 +619,13 @@ def values_cautions(
         sides = [(round(one.values_of[line.name].mean), one) for one in (ours, theirs)]
         (few, lean), (many, rich) = sorted(sides, key=lambda pair: pair[0])
         where = f"{line.name}: " * (len(lines) > 1)
-        said = f"compared at the smaller number of values ({few:,} of {many:,})"
+        text = f"compared at the smaller number of values ({few:,} of {many:,})"
         if line.reason == UNEQUAL_VALUES:
-            said = f"{many:,} values of {rich.name} against {few:,} of {lean.name}: measure both for equally many"
+            text = f"{many:,} values of {rich.name} against {few:,} of {lean.name}: measure both for equally many"
         if printed:
-            said = f"printed of {many:,} values of {rich.name} and {few:,} of {lean.name}: the larger number alone makes its side look slower"
-        short = ShortSentence.of(plain(f"{where}{said}"))
-        yield Caution(UNEQUAL_VALUES, f"{where}{said}", (line.name,), short)
+            text = f"printed of {many:,} values of {rich.name} and {few:,} of {lean.name}: the larger number alone makes its side look slower"
+        short = ShortSentence.of(plain(f"{where}{text}"))
+        yield Caution(UNEQUAL_VALUES, f"{where}{text}", (line.name,), short)
 
 
 def suite_cautions(benchmarks: int) -> Iterator[Caution]:

@@ -35,7 +35,7 @@ REFERENCES = (
 )
 
 
-MOST_TOLD = 1000
+MOST_SHOWN = 1000
 MANY_SESSIONS = 100  # from which on another way of measuring is worth a thought
 
 
@@ -69,7 +69,7 @@ class MoreSessions:
     @property
     def worthwhile(self) -> int | None:
         """The number where anybody would go on to it: up to 1,000."""
-        return None if self.sessions is None or self.sessions > MOST_TOLD else self.sessions
+        return None if self.sessions is None or self.sessions > MOST_SHOWN else self.sessions
 
     def to_dict(self) -> dict[str, Any]:
         """Give the advice as JSON types."""

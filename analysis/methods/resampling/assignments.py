@@ -532,7 +532,7 @@ def unit_cautions(pair: Match, units: Units) -> tuple[Caution, ...]:
     where = _one_side("blocks", a, b) if units.chosen else ""
     labels = ({label for row in m.sessions or () for label in row.tolist()} for m in (a, b))
     apart = not set.intersection(*labels)
-    said = {
+    texts = {
         "runs-as-units": units.unit == "run"
         and f"{why}{where}: the runs of one benchmark count as independent of those of the others. "
         "Benchmarks that share a process or a busy moment break that, and the answer is then "
@@ -554,7 +554,7 @@ def unit_cautions(pair: Match, units: Units) -> tuple[Caution, ...]:
         f"{units.sessions} sessions count as if they were: the answer is too sure where sessions "
         "shift the variants differently. Unit 'session' asks that question",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 def _one_side(kind: str, a: PerformanceMatrix, b: PerformanceMatrix) -> str:

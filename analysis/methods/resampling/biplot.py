@@ -299,7 +299,7 @@ def _cautions(
         least = f"{quantile / math.sqrt(n - 2 + quantile**2):.3f}"
     same = figures.listed([shorten(name, 30) for name in constant], 3)
     alone = f"{shorten(benchmarks[top], 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}"
-    said = {
+    texts = {
         "one-benchmark-dominates": p > 2 and squares[top] > 0.5 and (alone, benchmarks[top]),
         "unit-decides": scale == "covariance"
         and "covariances are in the units of the values: all benchmarks must share one",
@@ -321,7 +321,7 @@ def _cautions(
         "one-value-each": "each system and benchmark has one value: the picture does not show how "
         "much it would change in another measurement",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 @page_of.register
@@ -481,7 +481,7 @@ class _Plane:
         self.low, self.high = every.min(axis=0), every.max(axis=0)
         shares = [result.explained[k] if k < result.rank else 0.0 for k in range(2)]
         held = [f"{100 * share:.1f} % of the" if share > 0 else "no" for share in shares]
-        labels = [f"PC{k} ({said} variance)" for k, said in enumerate(held, 1)]
+        labels = [f"PC{k} ({text} variance)" for k, text in enumerate(held, 1)]
         self.axes = Axes(x_label=labels[0], y_label=labels[1], title=" ", then=self.draw)
         self.axes.title_css = "baseline small"
         self.set_scales(1.0, 1.0)

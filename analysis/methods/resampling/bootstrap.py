@@ -506,7 +506,7 @@ def interval_cautions(
         )
     tail = (1 - result.confidence) / (2 if result.sides == "two" else 1)
     code = "known-coverage" if known and not units.several_sessions else "coverage-unknown"
-    said = {
+    texts = {
         code: _coverage(result, units, known),
         "stratum-of-one": single > 0 and lone,
         "interval-without-width": float(result.replicates.min()) == float(result.replicates.max())
@@ -520,7 +520,7 @@ def interval_cautions(
         "resamples-redrawn": redrawn > 0
         and f"{redrawn:,} resamples were drawn again, because a benchmark had no run in them",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 def _coverage(result: BootstrapInterval, units: Units, known: KnownCoverage | None) -> str:
@@ -571,7 +571,7 @@ def scope_cautions(
             ". As one for programs like these, with true differences that spread by 5 %, a nominal "
             f"0.95 percentile interval held the truth in only {_shares('benchmarks')}"
         )
-    said = {
+    texts = {
         "sessions-not-covered": units.unit != "session"
         and f"shifts between sessions are not covered{shifts}",
         "benchmarks-not-covered": "the choice of benchmarks is not covered: the interval speaks of "
@@ -588,7 +588,7 @@ def scope_cautions(
         for other, factor in larger
         if factor > 1
     )
-    return (*cautions_of(said), *vary)
+    return (*cautions_of(texts), *vary)
 
 
 def _shares(kind: Literal["session", "benchmarks"]) -> str:

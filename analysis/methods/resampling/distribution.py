@@ -432,7 +432,7 @@ def compare_distributions(
         pair = match(first, other)
         first = pair.candidate
         # systems are described side by side here: one may well stand there twice
-        left_out += (said for said in pair.cautions if said.code != "one-variant-twice")
+        left_out += (text for text in pair.cautions if text.code != "one-variant-twice")
     root = int(rng.integers(2**63))
     systems = tuple(
         empirical_distribution(
@@ -551,7 +551,7 @@ def pass_cautions(
     """Say what the passes of one system cannot show."""
     single = all(m == 1 for m in runs)
     why = "there is one run of each benchmark" if single else "the runs of each are all equal"
-    said = {
+    texts = {
         "passes-equal": combinations == 1
         and f"every pass gives the same mean, because {why}: nothing is known of spread",
         "few-passes": 1 < combinations < _FEW
@@ -562,7 +562,7 @@ def pass_cautions(
         and f"whole rounds as they were measured vary {rounds:.1f} times as much as these passes, "
         "which draw every benchmark on its own: the benchmarks of a round move together",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 def system_cautions(
@@ -573,10 +573,10 @@ def system_cautions(
     names = [system.name for system in systems]
     for k, system in enumerate(systems):
         for caution in system.cautions:
-            said = caution.of(system.name)
+            found = caution.of(system.name)
             if caution.code in _OF_PASSES and system.name in names[:k]:
-                said = replace(said, about=(*said.about, f"system {k + 1}"))
-            yield said
+                found = replace(found, about=(*found.about, f"system {k + 1}"))
+            yield found
     if any(system.maximum > system.minimum for system in systems):
         more = "more passes widen them, up to the pass of all extreme runs"
         drawn = f"minimum and maximum are those of {systems[0].resamples:,} drawn passes"

@@ -398,7 +398,7 @@ def assignment_cautions(
         f"measure more {units.noun}s" if result.exact else f"take more than {count:,} resamples"
     )
     among = units.only_candidate and units.only_baseline
-    said = {
+    texts = {
         "one-assignment": single and "one assignment says nothing: take more resamples",
         "ratio-constant": constant
         and not single
@@ -422,7 +422,7 @@ def assignment_cautions(
         "difference (public Go data, level 5 %, 100 benchmarks from 36 processes); whole "
         "rounds 5 %",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 TOLERANCE = 1e-12  # ratios within this of each other, relatively, are equal

@@ -370,8 +370,8 @@ def read_speedup_config(path: str | Path) -> SpeedupConfig:
                 reasons.append(str(error))
         if reasons:
             # Both sides may name one file: one reason is enough then.
-            told = tuple(dict.fromkeys(reasons))
-            left_out.append(LeftOut(name=entry.name, line=entry.line, reasons=told))
+            texts = tuple(dict.fromkeys(reasons))
+            left_out.append(LeftOut(name=entry.name, line=entry.line, reasons=texts))
             continue
         for side, values in zip(sides, samples, strict=True):
             side[entry.name] = values

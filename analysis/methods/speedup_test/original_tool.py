@@ -39,12 +39,12 @@ def config_cautions(config: SpeedupConfig) -> Iterator[Caution]:
     out = config.left_out
     if out:
         first = out[0]
-        said = "1 benchmark of the configuration was left out: "
+        text = "1 benchmark of the configuration was left out: "
         if len(out) > 1:
-            said = f"{len(out)} benchmarks of the configuration were left out: the first is "
+            text = f"{len(out)} benchmarks of the configuration were left out: the first is "
         yield Caution(
             "benchmarks-left-out",
-            f"{said}{first.name!r} (line {first.line}): {'; '.join(first.reasons)}. The warnings "
+            f"{text}{first.name!r} (line {first.line}): {'; '.join(first.reasons)}. The warnings "
             "file has all of them",
             tuple(one.name for one in out),
         )
@@ -55,11 +55,11 @@ def coefficient_cautions(config: SpeedupConfig) -> Iterator[Caution]:
     """Say which coefficients were asked for and are missing."""
     missing = tuple(name for name, value in config.coefficients.items() if value is None)
     if len(missing) == len(config.coefficients):
-        said = "the configuration gives no Coef, so all benchmarks weigh the same"
-        yield Caution("no-coefficients", said)
+        text = "the configuration gives no Coef, so all benchmarks weigh the same"
+        yield Caution("no-coefficients", text)
     elif missing:
-        said = f"without a Coef of its own, 1 was taken: {figures.listed(missing, 3)}"
-        yield Caution("coefficient-missing", said, missing)
+        text = f"without a Coef of its own, 1 was taken: {figures.listed(missing, 3)}"
+        yield Caution("coefficient-missing", text, missing)
 
 
 def speedup_test_config(
@@ -88,8 +88,8 @@ def speedup_test_config(
         proportion_confidence=confidence,
         compatible=compatible,
     )
-    told = (*config_cautions(config), *(coefficient_cautions(config) if custom else ()))
-    return replace(suite, cautions=(*told, *suite.cautions))
+    texts = (*config_cautions(config), *(coefficient_cautions(config) if custom else ()))
+    return replace(suite, cautions=(*texts, *suite.cautions))
 
 
 _WIDTH = 96  # columns of these files; other programs may read them

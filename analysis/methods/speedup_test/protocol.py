@@ -320,8 +320,8 @@ def _scan(judge: _Judge, count: int) -> list[_Found]:
     found, some = good.any(axis=0), holds.any(axis=0)
     # without a level, p is told at the lowest one whose checks hold
     at = np.where(found, best, len(LEVELS) - 1 - holds[::-1].argmax(axis=0))
-    told = pvalue[at, np.arange(count)]
-    columns = (column.tolist() for column in (best, found, told, some))
+    text = pvalue[at, np.arange(count)]
+    columns = (column.tolist() for column in (best, found, text, some))
     return [
         _Found(
             LEVELS[k] / 100 if done else None,

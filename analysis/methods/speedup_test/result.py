@@ -362,19 +362,19 @@ _SESSIONS = (
 def data_cautions(both: Match) -> tuple[Caution, ...]:
     """Say what became of the data before any test."""
     unit = both.candidate.unit
-    said = {
+    texts = {
         "rates-as-times": both.candidate.better == "higher"
         and f"more is better here{unit and f' ({unit})'}, so the reciprocals were judged as times: the "
         "mean is the harmonic mean of the values",
     }
     known = (both.cautions, both.baseline.cautions, both.candidate.cautions)
-    return (*cautions_of(said), *merged(*known))
+    return (*cautions_of(texts), *merged(*known))
 
 
 def benchmark_cautions(mean: Decision, median: Decision) -> tuple[Caution, ...]:
     """Say what is special about one benchmark."""
     sides = _not_normal(mean)
-    said = {
+    texts = {
         "mean-approximate": sides != []
         and f"the {' and the '.join(sides)} {'do' if len(sides) > 1 else 'does'} not look normal: the "
         "confidence for the mean is approximate",
@@ -382,7 +382,7 @@ def benchmark_cautions(mean: Decision, median: Decision) -> tuple[Caution, ...]:
         and "the two samples do not differ by a shift only: the confidence for the median is "
         "approximate",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
@@ -405,8 +405,8 @@ def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
         names = tuple(test.name or "" for test, yes in zip(tests, flags, strict=True) if yes)
         if names:
             count = f"{len(names)} of {len(tests)} benchmarks"
-            said = text.format(centre, count, figures.listed(names))
-            yield Caution(code, said, names)
+            words = text.format(centre, count, figures.listed(names))
+            yield Caution(code, words, names)
 
 
 def _not_normal(mean: Decision) -> list[str]:
@@ -427,7 +427,7 @@ def _not_shifted(median: Decision) -> bool:
 
 def protocol_cautions(tests: Sequence[SpeedupTest]) -> tuple[Caution, ...]:
     """Say what is known of the protocols that were used."""
-    said = {
+    texts = {
         "level-searched": any(test.mean.searched for test in tests)
         and "the confidence was searched, not asked for: when nothing differs such a search still finds "
         "a level above 0.50 for about half of all benchmarks (47 to 50 % by simulation). Look at p",
@@ -446,7 +446,7 @@ def protocol_cautions(tests: Sequence[SpeedupTest]) -> tuple[Caution, ...]:
         "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
         "runs) of cases",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 def session_cautions(*matrices: PerformanceMatrix) -> tuple[Caution, ...]:
@@ -454,26 +454,26 @@ def session_cautions(*matrices: PerformanceMatrix) -> tuple[Caution, ...]:
     known = [matrix.sessions for matrix in matrices if matrix.sessions is not None]
     count = len({ids for rows in known for row in rows for ids in row.tolist()})
     unknown = not known or len(known) < len(matrices)
-    said = {
+    texts = {
         "sessions-unknown": unknown and _SESSIONS,
         "one-session": not unknown
         and count == 1
         and f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
         "sessions-pooled": not unknown and count != 1 and _SESSIONS,
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 def weighting_cautions(weighting: Weighting) -> tuple[Caution, ...]:
     """Say what is known of the overall gains and speedups of a suite."""
-    said = {
+    texts = {
         "time-counts-twice": weighting == "fraction"
         and "weights by time let the time count twice: the gain is governed by the squares of the times",
         "accelerated-selected": "gain and speedup of the accelerated benchmarks leave the slowdowns "
         "out: they are larger by selection, and mean something only beside the proportion and the "
         "figures of all",
     }
-    return cautions_of(said)
+    return cautions_of(texts)
 
 
 # --- In words: the answer first, then the path, then the figures of the suite.
@@ -522,16 +522,16 @@ def _answer(decision: Decision) -> str:
     p = "" if decision.pvalue is None else f" (p {figures.pvalue(decision.pvalue)})"
     if decision.searched and decision.confidence is not None:
         return f"significant up to confidence {decision.confidence:g}, by search{p}"
-    said = "no confidence above 0.50 declares it"
+    text = "no confidence above 0.50 declares it"
     if not decision.searched:
-        said = f"{decision.answer} at {decision.confidence:g}"
-    said += p
+        text = f"{decision.answer} at {decision.confidence:g}"
+    text += p
     if decision.needed_runs is not None and decision.stopped:
-        said += f"; {decision.needed_runs} runs are needed where a check failed"
+        text += f"; {decision.needed_runs} runs are needed where a check failed"
     swapped = decision.swapped.pvalue
     if decision.word == "slower" and swapped is not None:
-        said += f"; significantly slower with the sides swapped (p {figures.pvalue(swapped)})"
-    return said
+        text += f"; significantly slower with the sides swapped (p {figures.pvalue(swapped)})"
+    return text
 
 
 def _path(word: str, decision: Decision) -> Section:
@@ -565,19 +565,19 @@ def _(suite: SpeedupSuite) -> Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
     ours, theirs = apart((suite.candidate, suite.baseline), _VARIANT)
     n, slower = len(suite.benchmarks), suite.slower
-    said = (
+    text = (
         f"{ours} against {theirs}: the speedup of the mean is significant on "
         f"{suite.proportion_mean.accelerated} of {n} benchmarks, that of the median on "
         f"{suite.proportion_median.accelerated} of {n}"
     )
     levels = {test.required for test in suite.benchmarks}
     if levels == {None}:
-        said += ", each at the best level that a search finds"
+        text += ", each at the best level that a search finds"
     else:
         one = len(levels) == 1
-        said += f" at confidence {levels.pop():g}" if one else ", each at its own level"
+        text += f" at confidence {levels.pop():g}" if one else ", each at its own level"
     if any(slower.values()):
-        said += (
+        text += (
             f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
             f"{slower['median']} by the median"
         )
@@ -606,7 +606,7 @@ def _(suite: SpeedupSuite) -> Page:
     )
     title = f"Speedup-Test: {suite.candidate} against {suite.baseline}"
     means = section(overall, f"weights: {weights[suite.weighting]}")
-    return page(suite, title, said, benchmarks, means, section(*_shares(suite)))
+    return page(suite, title, text, benchmarks, means, section(*_shares(suite)))
 
 
 def _decided(decision: Decision) -> Value:

@@ -172,7 +172,7 @@ _SHOWN = 12  # covariates in a table
 _COVARIATE = 40
 
 
-def systems_said(responses: Sequence[Across]) -> str:
+def systems_text(responses: Sequence[Across]) -> str:
     """Give the answers in one line, for who does not see the picture."""
     return " ".join(text for one in responses for text in _answers(one))
 
@@ -275,12 +275,12 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
 def _answers(found: Across) -> Iterator[str]:
     name = shorten(found.response, 60)
     once = "" if found.test_share is None else f" ({100 * found.test_share:g} %, once)"
-    said = f"systems held out at random{once}, predicted and measured {name} correlate by "
-    said += _correlation(found.random)
+    text = f"systems held out at random{once}, predicted and measured {name} correlate by "
+    text += _correlation(found.random)
     if found.grouped is not None:
         by = f"{found.families:,} by {shorten(found.group or '', _COVARIATE)!r}"
-        said += f"; of families held out as a whole ({by}), by {_correlation(found.grouped)}"
-    yield f"Of {said}."
+        text += f"; of families held out as a whole ({by}), by {_correlation(found.grouped)}"
+    yield f"Of {text}."
     if found.ceiling is not None:
         share = f"{100 * found.ceiling.noise_share:.3g} %"
         yield (

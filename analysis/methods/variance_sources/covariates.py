@@ -24,7 +24,7 @@ from ...data.trial import Trial, require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution, ShortSentence, cautions_of
-from ...record.manifest import quantile_said
+from ...record.manifest import quantile_about
 from ...record.run_numbers import NUMBERS, SERVICES as SOURCE, grows
 from ...record.trial_files import is_of_builds
 from ...stats.samples import Array, Flags, Integers, read_only
@@ -323,8 +323,8 @@ def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
 
 def _printed_as(trial: Trial, metric: str) -> str:
     """Give the metric whose values a metric is made of: that of a quantile, else itself."""
-    said = quantile_said(trial.manifest.metrics.get(metric, {}))
-    return metric if said is None else said[0]
+    text = quantile_about(trial.manifest.metrics.get(metric, {}))
+    return metric if text is None else text[0]
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
@@ -413,8 +413,8 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
     """Take the runs that count of all trials."""
     units = {trial.metric(metric).unit: str(trial.path) for trial in trials}
     if len(units) > 1:
-        told = ", ".join(f"{unit or 'none'} in {path}" for unit, path in units.items())
-        what = f"the trials measure {metric!r} in different units: {told}"
+        text = ", ".join(f"{unit or 'none'} in {path}" for unit, path in units.items())
+        what = f"the trials measure {metric!r} in different units: {text}"
         raise AnalysisError(what, fix="look at trials of one kind")
     benchmarks = _names(trial.manifest.benchmarks for trial in trials)
     variants = _names(trial.manifest.variants for trial in trials)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...data.host_record import not_judged, question_of, settings_of
 from ...data.trial import Trial
-from ...data.trial_cautions import always_said
+from ...data.trial_cautions import constant_cautions
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution, cautions_of, merged
@@ -106,7 +106,7 @@ def components_of(runs: CovariateRuns) -> tuple[Component, ...]:
 
 def nested(values: Array, chain: Mapping[str, Integers]) -> dict[str, tuple[int, float]]:
     """Give the variances of groups within groups, and of what is left ("rest")."""
-    codes = _told_apart(values.size, chain)
+    codes = _separable(values.size, chain)
     counts = {name: _count(code) for name, code in codes.items()}
 
     def parts(variances: Mapping[str, float], rest: float) -> dict[str, tuple[int, float]]:
@@ -145,7 +145,7 @@ def _count(code: Integers) -> int:
     return int(np.unique(code).size)
 
 
-def _told_apart(size: int, chain: Mapping[str, Integers]) -> dict[str, Integers]:
+def _separable(size: int, chain: Mapping[str, Integers]) -> dict[str, Integers]:
     """Keep the levels that the values can tell: more groups than the one before, fewer than values."""
     kept: dict[str, Integers] = {}
     before = 1
@@ -164,7 +164,7 @@ def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, fl
         return None
     session, bench = runs.session[rows], runs.benchmark[rows]
     codes: dict[str, Integers] = {"benchmark": np.unique(bench, return_inverse=True)[1]}
-    codes |= _told_apart(
+    codes |= _separable(
         rows.size, {"host": runs.host[rows], "trial": runs.trial[rows], "session": session}
     )
     cells = np.unique(bench * (int(session.max()) + 1) + session, return_inverse=True)[1]
@@ -188,16 +188,16 @@ def _with_iterations(
     found: Mapping[str, tuple[int, float]], iterations: Iterations | None, rows: Integers
 ) -> dict[Source, tuple[int, float]]:
     """Divide what is left into runs and their iterations."""
-    told: dict[str, tuple[int, float]] = {k: v for k, v in found.items() if k != "rest"}
+    texts: dict[str, tuple[int, float]] = {k: v for k, v in found.items() if k != "rest"}
     count, rest = found["rest"]
     inside = None if iterations is None else _within_runs(iterations, rows)
     if inside is None:
-        told["run"] = (count, rest)
+        texts["run"] = (count, rest)
     else:
         size, variance, per_run = inside
-        told["run"] = (count, max(rest - variance / per_run, 0.0))
-        told["iteration"] = (size, variance)
-    return {name: told[name] for name in _ORDER if name in told}
+        texts["run"] = (count, max(rest - variance / per_run, 0.0))
+        texts["iteration"] = (size, variance)
+    return {name: texts[name] for name in _ORDER if name in texts}
 
 
 def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, float] | None:
@@ -374,7 +374,7 @@ class _Tested(NamedTuple):
     drawn: Array | None  # None where the design cannot tell
 
 
-class Asked(NamedTuple):
+class FactorQuestion(NamedTuple):
     """Against how many other orders factors are held, how sure intervals are, and the root of all streams."""
 
     permutations: int
@@ -387,7 +387,7 @@ class Asked(NamedTuple):
 
 
 def factors_of(
-    runs: CovariateRuns, asked: Asked, workers: int | None = None
+    runs: CovariateRuns, asked: FactorQuestion, workers: int | None = None
 ) -> tuple[tuple[Factor, ...], tuple[Caution, ...]]:
     """Test every covariate of every benchmark and variant, and adjust for all of them together."""
     cells, short = [], []
@@ -412,9 +412,9 @@ def factors_of(
         workers=workers,
         prefer="processes",
     )
-    told = [one for of_cell in by_cell for one in of_cell]
+    texts = [one for of_cell in by_cell for one in of_cell]
     family = FamilyOfTests(asked.permutations)
-    for one in told:
+    for one in texts:
         if one.drawn is not None:
             family.add(one.surprise, one.drawn)
     adjusted = iter(family.adjusted())
@@ -422,13 +422,13 @@ def factors_of(
         one.factor
         if one.drawn is None
         else replace(one.factor, pvalue_adjusted=max(next(adjusted), one.factor.pvalue or 0.0))
-        for one in told
+        for one in texts
     )
     return factors, _cautions(runs, factors, short)
 
 
 def _of_cell(
-    which: tuple[CellRuns, list[Covariate]], _going_on: Progress, *, asked: Asked
+    which: tuple[CellRuns, list[Covariate]], _going_on: Progress, *, asked: FactorQuestion
 ) -> list[_Tested]:
     """Give what is told of the factors of one cell."""
     cell, suspects = which
@@ -479,28 +479,28 @@ def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: flo
     effect = effect_of(
         one.columns, one.found, own.along, spread=spread, fits=own, confidence=confidence
     )
-    told = own
+    text = own
     if one.witnesses is not None:
-        told = beside_its_count(one.witnesses, fits[1], fits[2])
-    found, drawn = surprise(told, own)
-    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(told))
+        text = beside_its_count(one.witnesses, fits[1], fits[2])
+    found, drawn = surprise(text, own)
+    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(text))
     return _Tested(factor, found, drawn)
 
 
 def _between(
-    cell: CellRuns, covariate: Covariate, columns: CovariateColumns, asked: Asked
+    cell: CellRuns, covariate: Covariate, columns: CovariateColumns, asked: FactorQuestion
 ) -> _Tested | None:
     if columns.either:  # windows of a circle are for runs: sessions are too few for so many
         return None
     rng = asked.stream("sessions", cell, covariate.name)
-    told = between_sessions(cell, columns, asked.permutations, rng)
-    if told is None:
+    text = between_sessions(cell, columns, asked.permutations, rng)
+    if text is None:
         return None
-    fits = None if covariate.name == "session" else told.fits
+    fits = None if covariate.name == "session" else text.fits
     found, drawn = (0.0, None) if fits is None else surprise(fits)
-    along, coordinates = told.along, told.coordinates
+    along, coordinates = text.along, text.coordinates
     sure: dict[str, Any] = {"fits": fits, "confidence": asked.confidence}
-    effect = effect_of(columns, along, coordinates, spread=told.spread, **sure)
+    effect = effect_of(columns, along, coordinates, spread=text.spread, **sure)
     p = None if fits is None else pvalue(fits)
     if fits is None and columns.effect_of != "levels":  # a slope through so few sessions is none
         effect |= dict.fromkeys(("effect", "lowest", "highest"))
@@ -599,7 +599,7 @@ def within_trials(
         raise UsageError(f"confidence must lie between 0.5 and 1, and is {confidence:g}")
     counted("permutations", permutations, least=LEAST_ORDERS)
     response = metric or question_of(trials)
-    unasked = [] if metric else [name for trial in trials for name in trial.unasked]
+    unnamed = [] if metric else [name for trial in trials for name in trial.unnamed]
     runs = pooled(trials, response)
     root = int(rng.integers(2**63))
     enough = runs.logs.size >= LEAST_RUNS  # that few are alike tells nothing of a coarse clock
@@ -607,7 +607,7 @@ def within_trials(
         what = f"{response} is the same in all {runs.logs.size} runs: nothing varies"
         fix = "look at another metric, or at programs whose times are measured more finely"
         raise AnalysisError(what, ", ".join(runs.trials[:3]), fix)
-    factors, told = factors_of(runs, Asked(permutations, confidence, root), workers)
+    factors, text = factors_of(runs, FactorQuestion(permutations, confidence, root), workers)
     return Sources(
         of=tuple(names),
         response=response,
@@ -618,10 +618,10 @@ def within_trials(
         components=components_of(runs),
         factors=factors,
         cautions=merged(
-            [not_judged([*dict.fromkeys(unasked)])] if unasked else (),
-            *(always_said(trial) for trial in trials),
+            [not_judged([*dict.fromkeys(unnamed)])] if unnamed else (),
+            *(constant_cautions(trial) for trial in trials),
             runs.cautions,
-            told,
+            text,
             design_cautions(trials, runs),
         ),
     )

@@ -87,7 +87,7 @@ class MixedTable:
             return f"{self.source}:{self.first_line + row}"
         return f"{self.source}, row {row + 1}" if self.source else f"row {row + 1}"
 
-    def column(self, name: str, said: str) -> TableColumn:
+    def column(self, name: str, text: str) -> TableColumn:
         """Give a column by its heading."""
         if name in self.columns:
             return self.columns[name]
@@ -97,7 +97,7 @@ class MixedTable:
         near = get_close_matches(name.lower(), folded, n=1, cutoff=0.6)
         guess = f"did you mean {folded[near[0]]!r}? " if near else ""
         fix = f"{guess}The columns: {figures.listed(list(self.columns), 12)}"
-        raise UsageError(f"there is no column {name!r}, named as {said}", self.source or None, fix)
+        raise UsageError(f"there is no column {name!r}, named as {text}", self.source or None, fix)
 
 
 def mixed_table(table: object) -> MixedTable:
@@ -120,8 +120,8 @@ def mixed_table(table: object) -> MixedTable:
         columns[name] = _of_cells(name, given)
     lengths = {len(column.values) for column in columns.values()}
     if len(lengths) != 1:
-        said = ", ".join(f"{c.name!r} has {len(c.values)}" for c in list(columns.values())[:4])
-        what = f"the columns differ in length: {said}" if columns else "the table has no columns"
+        text = ", ".join(f"{c.name!r} has {len(c.values)}" for c in list(columns.values())[:4])
+        what = f"the columns differ in length: {text}" if columns else "the table has no columns"
         raise AnalysisError(what)
     return MixedTable(columns=columns, rows=lengths.pop())
 
@@ -233,8 +233,8 @@ def flag_columns(
         reasons.append(f"the most common; {len(differ) - most:,} rarer ones were left out")
     if len(counts) > len(differ):
         reasons.append(f"in all rows, so that they tell nothing: {len(counts) - len(differ):,}")
-    said = f"of {len(counts):,} flags {len(columns):,} are covariates: {'; '.join(reasons)}"
-    return columns, (Caution("flags-left-out", said, tuple(names)),) if reasons else ()
+    text = f"of {len(counts):,} flags {len(columns):,} are covariates: {'; '.join(reasons)}"
+    return columns, (Caution("flags-left-out", text, tuple(names)),) if reasons else ()
 
 
 def read_mixed_table(source: str, decimal: Decimal | None = None) -> MixedTable:

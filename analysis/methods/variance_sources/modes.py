@@ -405,9 +405,9 @@ def _held_out(
         named = rule.names(suspect.values)
         right += int((named & inside & held).sum())
         wrong += int((named & outside & held).sum())
-    told = right / max(1, int(inside.sum()))
+    found = right / max(1, int(inside.sum()))
     spared = 1 - wrong / max(1, int(outside.sum()))
-    return (told + spared) / 2
+    return (found + spared) / 2
 
 
 _UNITS = {"khz": "kHz", "c": "°C", "bytes": "B"}  # as the names of numbers end
@@ -426,13 +426,13 @@ def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
             f"differ{'' if several else 's'}, {inside} in it and {outside} in the others, which may be "
             "its cause or follow from it"
         )
-    said = (
+    text = (
         f"{begin}{values_of(covariate, found.rule)} in {_percent(found.inside)} of them, "
         f"{_percent(found.outside)} of the others"
     )
     if covariate.kind == "randomized":
-        return f"{said}; the runner drew it for each run, so it is a cause"
-    return f"{said}; it was seen, not drawn: it goes with the mode, and need not be the cause"
+        return f"{text}; the runner drew it for each run, so it is a cause"
+    return f"{text}; it was seen, not drawn: it goes with the mode, and need not be the cause"
 
 
 def values_of(covariate: Covariate, rule: Rule) -> str:

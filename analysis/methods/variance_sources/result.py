@@ -97,7 +97,7 @@ class ModeClass:
 class Mode:
     """The modes of one benchmark and variant, and the factor that separates them.
 
-    `classes` stand by their mean, the smallest first, and were told apart by their values alone or by the
+    `classes` stand by their mean, the smallest first, and were separated by their values alone or by the
     `order`: the level changes within sessions. `aside` runs belong to none: far from all, or of one with
     too few. All from `mode` on is None, False or empty where no factor separates them. `mode` is the one
     that the factor tells from the others, counted from 1; it is `causal` where it was drawn, and where it
@@ -205,7 +205,7 @@ def _component_text(groups: _Groups) -> Iterator[str]:
     for (bench, variant), parts in (whole or (groups if len(groups) == 1 else {})).items():
         inside = {name: one.sd**2 for name, one in parts.items() if name != "benchmark"}
         if total := sum(inside.values()):
-            told = ", ".join(
+            text = ", ".join(
                 f"{_percent(part / total)} between {_SOURCES[name]}"
                 for name, part in inside.items()
             )
@@ -215,7 +215,7 @@ def _component_text(groups: _Groups) -> Iterator[str]:
                 if bench is None
                 else f"{shorten(bench, _NAME)} / {name}"
             )
-            yield f"{some}: of the variance lies {told}"
+            yield f"{some}: of the variance lies {text}"
 
 
 def _component_table(groups: _Groups, name: str, cell: Callable[[Component], Cell]) -> Table:
@@ -271,18 +271,18 @@ def answer(found: Sources) -> tuple[Section, ...]:
         return (section(_NOTHING_KNOWN),) if found.components else ()
     out = standing_out(found)
     more = [f"and {len(out) - _SENTENCES} more, in --json"] if len(out) > _SENTENCES else []
-    told = (_factor_text(one, found) for one in out[:_SENTENCES])
-    return (section(_answer(found, out), *told, *more),)
+    texts = (_factor_text(one, found) for one in out[:_SENTENCES])
+    return (section(_answer(found, out), *texts, *more),)
 
 
 def factor_sections(found: Sources) -> tuple[Section, ...]:
     """List the factors that stand out, or at least the most surprising ones."""
-    told = sorted((one for one in found.factors if one.pvalue is not None), key=_first)
-    if not told:
+    texts = sorted((one for one in found.factors if one.pvalue is not None), key=_first)
+    if not texts:
         return ()
-    shown = told[: min(max(_LEAST_ROWS, len(standing_out(found))), _FACTOR_ROWS)]
+    shown = texts[: min(max(_LEAST_ROWS, len(standing_out(found))), _FACTOR_ROWS)]
     follows = [_MAY_FOLLOW] if any(one.may_follow for one in shown) else []
-    rest = len(told) - len(shown)
+    rest = len(texts) - len(shown)
     more = [f"and {rest} less surprising ones (--json gives all)"] if rest else []
     title = "factors, the most surprising first"
     return (section(_factor_table(shown), *follows, *more, _MEANING, title=title),)
@@ -409,25 +409,25 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
     """Give a sentence for each benchmark and variant whose modes are separated, and all in a table."""
 
     def means(mode: Mode) -> str:
-        said = [
+        texts = [
             f"{figures.quantity(c.mean, found.unit)} ({100 * c.share:.0f} %)" for c in mode.classes
         ]
-        return figures.listed(said, 4)  # modes whose means are written out
+        return figures.listed(texts, 4)  # modes whose means are written out
 
     def separated(mode: Mode) -> str:
         follows = ", which may follow" if mode.may_follow else ""
         return "nothing recorded" if mode.factor is None else f"{mode.factor}{follows}"
 
     def note(mode: Mode) -> str:
-        order = "told apart by the order: the level changes within sessions"
+        order = "separated by the order: the level changes within sessions"
         aside = f"{figures.counted(mode.aside, 'run')} lie far from these and are of none"
         others = f"as separating, by the same rules: {figures.listed(mode.others)}"
         by_order = mode.classes_by == "order"
-        said = ((by_order, order), (mode.aside, aside), (mode.others, others))
-        return "; ".join(text for holds, text in said if holds)
+        texts = ((by_order, order), (mode.aside, aside), (mode.others, others))
+        return "; ".join(text for holds, text in texts if holds)
 
     several = len(found.of) > 1
-    told = (
+    parts = (
         f"{shorten(one.benchmark, _NAME)} / {shorten(one.variant, _NAME)}"
         f"{f' in {one.trial}' if several else ''}: {one.sentence}"
         for one in found.modes
@@ -446,7 +446,7 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
         ("p, adjusted", "pvalue", figures.significant),
     )
     noted = replace(table, notes=tuple(map(note, found.modes)))
-    return (section(*told, section(noted), title="modes"),) if found.modes else ()
+    return (section(*parts, section(noted), title="modes"),) if found.modes else ()
 
 
 @page_of.register(Sources)

@@ -73,14 +73,14 @@ def _table_cautions(
     for column in columns:
         values = column.values[rows]
         if column.numeric and np.array_equal(np.sort(values), values.min() + np.arange(len(rows))):
-            said = "holds each whole number of a range once: if it numbers the rows, --ignore it"
-            what = f"the column {shorten(column.name, _NAME)!r} {said}"
+            text = "holds each whole number of a range once: if it numbers the rows, --ignore it"
+            what = f"the column {shorten(column.name, _NAME)!r} {text}"
             yield Caution("covariate-numbers-rows", what, (column.name,))
 
 
 def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:
     """Say what one response's answer lacks."""
-    said, by_runs = shorten(response.name, 60), response.resamples is None
+    text, by_runs = shorten(response.name, 60), response.resamples is None
     left, ceiling = response.left_out, found.ceiling
     why = "the cell is empty" if by_runs else "a benchmark has no run"
     if response.kind == "variation":
@@ -96,16 +96,16 @@ def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:
     leaks = one.correlation is not None and r is not None and one.correlation - r > 0.01
     table = {
         "rows-without-response": left > 0
-        and f"{left:,} of {left + found.rows:,} rows have no {said}, and were left out: {why}",
+        and f"{left:,} of {left + found.rows:,} rows have no {text}, and were left out: {why}",
         "ceiling-unknown": ceiling is None
-        and f"how exactly {said} was measured is not known, and so not how well it could be predicted at "
+        and f"how exactly {text} was measured is not known, and so not how well it could be predicted at "
         f"best: {more}",
         "response-is-noise": ceiling is not None
         and ceiling.correlation == 0
-        and f"{said} varies no more between the rows than its own noise explains: there is nothing to predict",
+        and f"{text} varies no more between the rows than its own noise explains: there is nothing to predict",
         "random-split-leaks": leaks
         and (one.low is None or one.low > 0)  # what is not predicted leaks nothing
-        and f"{said} of a row held out at random is predicted better than that of a family never seen: "
+        and f"{text} of a row held out at random is predicted better than that of a family never seen: "
         "sister systems stand on both sides of a random split. The grouped correlation is the one for new "
         "systems",
     }
@@ -271,11 +271,11 @@ def _answerable(
                 families_of(table, group, one.rows)
             kept.append(one)
         except AnalysisError as error:
-            said = error.what
+            found = error.what
             if isinstance(error, InsufficientDataError):
                 needed = f"{FEWEST_ROWS} in 3 families are needed"
-                said = f"{len(one.rows):,} rows tell a variation, and {needed}"
-            what = f"{one.name} was left out: {said}"
+                found = f"{len(one.rows):,} rows tell a variation, and {needed}"
+            what = f"{one.name} was left out: {found}"
             cautions.append(Caution("variation-not-predicted", what, (one.name,)))
     return kept, cautions
 

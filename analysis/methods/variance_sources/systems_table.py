@@ -108,33 +108,33 @@ def responses_of(
     # equal runs have no spread, whatever the rounding of their mean leaves
     same = np.fmax.reduce(each, axis=1) == np.fmin.reduce(each, axis=1)
     sds = np.where(same & (count > 1), 0.0, sds)
-    said, ratio = names[0], f"log({variation} / {names[0]})"
+    text, ratio = names[0], f"log({variation} / {names[0]})"
     if len(names) > 1:
         listed = figures.listed(list(names), 4)
-        said, ratio = f"mean of {listed}", f"log(sd / mean) of {listed}"
+        text, ratio = f"mean of {listed}", f"log(sd / mean) of {listed}"
     elif variation is None:
-        return (_response(table, said, "performance", means, None),)
+        return (_response(table, text, "performance", means, None),)
     else:
         sds = _numbers(table, variation, "the variation")
         count = np.full(table.rows, np.nan if runs is None else float(runs))
         for row in np.flatnonzero(sds < 0).tolist():
             what = f"a standard deviation is negative: {sds[row]:g}"
             raise AnalysisError(what, table.place(row))
-    performance = _response(table, said, "performance", means, sds**2 / count)
+    performance = _response(table, text, "performance", means, sds**2 / count)
     return performance, _variation(table, ratio, means, sds, count)
 
 
-def _numbers(table: MixedTable, name: str, said: str) -> Array:
+def _numbers(table: MixedTable, name: str, text: str) -> Array:
     """Give the numbers of a column by its heading, or say what else stands there."""
-    column = table.column(name, said)
+    column = table.column(name, text)
     if column.levels is not None:
         wrong = next((one for one in column.levels if not _is_number(one)), column.levels[0])
         row = int(np.flatnonzero(column.values == column.levels.index(wrong))[0])
-        what = f"{said} {name!r} is no number: {shorten(wrong, 40)!r} stands there"
+        what = f"{text} {name!r} is no number: {shorten(wrong, 40)!r} stands there"
         fix = "leave the cell empty where it was not measured, or name another column"
         raise AnalysisError(what, table.place(row), fix)
     if not column.known.any():
-        raise AnalysisError(f"{said} {name!r} has no value in any row", table.source or None)
+        raise AnalysisError(f"{text} {name!r} has no value in any row", table.source or None)
     return column.values
 
 
@@ -240,8 +240,8 @@ def suite_responses(
     means[complete] = np.exp(np.log(np.nanmedian(values[complete], axis=2)).mean(axis=1))
     sds[several] = bootstrapped_sds(values[several], resamples, rng)
     names = list(benchmarks)
-    said = figures.listed(names) if len(names) <= _NAMED else f"{len(names)} benchmarks"
-    mean, ratio = f"geometric mean of {said}", f"log(sd / mean) of {said}"
+    text = figures.listed(names) if len(names) <= _NAMED else f"{len(names)} benchmarks"
+    mean, ratio = f"geometric mean of {text}", f"log(sd / mean) of {text}"
     return (
         _response(table, mean, "performance", means, sds**2, resamples),
         _variation(table, ratio, means, sds, None, resamples),
@@ -319,24 +319,24 @@ def check_covariates(
     columns: Sequence[TableColumn], rows: Indices, table: MixedTable, ignored: Sequence[str]
 ) -> None:
     """Refuse covariates that can tell nothing, all in one message."""
-    said = {}
+    why = {}
     for column in columns:
         there = column.values[rows]
         known = there[~np.isnan(there)]
         levels, name = len(np.unique(known)), repr(shorten(column.name, 40))
         if not levels:
-            said[column.name] = f"{name} has no value in any row"
+            why[column.name] = f"{name} has no value in any row"
         elif levels == 1:
             kind = "value" if column.numeric else "level"
             first = shorten(column.text(int(rows[~np.isnan(there)][0])), 30)
             some = "" if len(known) == len(rows) else ", where it has one"
-            said[column.name] = f"{name} is constant: one {kind}, {first!r}, in all rows{some}"
+            why[column.name] = f"{name} is constant: one {kind}, {first!r}, in all rows{some}"
         elif not column.numeric and levels == len(known):
-            said[column.name] = f"{name} has as many levels as rows ({levels:,}): it names each row"
-    if said:
-        these, them = ("these columns", "them") if len(said) > 1 else ("this column", "it")
-        what = f"no model can learn from {these}: {'; '.join(said.values())}"
-        fix = f"leave {them} out: --ignore '{','.join([*ignored, *said])}'"
+            why[column.name] = f"{name} has as many levels as rows ({levels:,}): it names each row"
+    if why:
+        these, them = ("these columns", "them") if len(why) > 1 else ("this column", "it")
+        what = f"no model can learn from {these}: {'; '.join(why.values())}"
+        fix = f"leave {them} out: --ignore '{','.join([*ignored, *why])}'"
         raise AnalysisError(what, table.source or None, fix)
 
 
@@ -345,21 +345,21 @@ def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, 
     values = table.column(group, "the group").values[rows]
     unknown = np.isnan(values)
     names, families = np.unique(np.where(unknown, -np.inf, values), return_inverse=True)
-    said, where = f"the group {group!r} has", table.source or None
+    text, where = f"the group {group!r} has", table.source or None
     if len(names) == 1:
-        what = f"{said} one level only: no family can be held out"
+        what = f"{text} one level only: no family can be held out"
         fix = "name a column that tells families apart, or leave --group out"
         raise AnalysisError(what, where, fix)
     if len(names) < _FEWEST_FAMILIES:
         what = (
-            f"{said} {len(names)} levels, and {_FEWEST_FAMILIES} are needed: one is held out, and two "
+            f"{text} {len(names)} levels, and {_FEWEST_FAMILIES} are needed: one is held out, and two "
             "at least are learned from"
         )
         fix = "name a column with more families"
         raise InsufficientDataError(what, where, fix, n=len(names), needed=_FEWEST_FAMILIES)
     if len(names) == len(rows):
         what = (
-            f"{said} as many levels as rows: each row would be a family of its own, and nothing is "
+            f"{text} as many levels as rows: each row would be a family of its own, and nothing is "
             "kept together"
         )
         fix = "name a column that sister systems share, such as the processor"
@@ -369,12 +369,12 @@ def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, 
 
 def check_split(rows: int, tested: int, share: float, table: MixedTable) -> None:
     """Refuse a split of which one side is too small."""
-    said = f"with a test share of {share:g},"
+    text = f"with a test share of {share:g},"
     for count, needed, how in (
         (tested, _TESTED, "are held out"),
         (rows - tested, _LEARNED, "are left to learn from"),
     ):
         if count < needed:
-            what = f"{said} {count} of {rows} rows {how}, and {needed} are needed"
+            what = f"{text} {count} of {rows} rows {how}, and {needed} are needed"
             fix = "choose another share, or leave it out: then each row is held out once"
             raise InsufficientDataError(what, table.source or None, fix, n=count, needed=needed)

@@ -509,8 +509,8 @@ def _serve() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in ENDING:
         signal.signal(number, _end)
-    told = ReceivedSignals()
-    told.listen()
+    found = ReceivedSignals()
+    found.listen()
     # Stopped (by a target, say), it would not see that the orchestrator died: then go on.
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
     config = receive(control)
@@ -523,7 +523,7 @@ def _serve() -> None:
                 raise SettingRefused("containment", error.errno) from None
         # After the fork into a namespace: the attribute is not inherited.
         call("subreaper", libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
-        launcher = Launcher(control, config, told=told)
+        launcher = Launcher(control, config, told=found)
         counters = launcher.counters.look()
     except SettingRefused as refused:
         send(control, {"error": refused.args[0], "errno": refused.args[1]})

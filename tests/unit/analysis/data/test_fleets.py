@@ -1,4 +1,4 @@
-"""Fleets as every reading command takes them: hosts told apart, and never more claimed than they carry.
+"""Fleets as every reading command takes them: hosts separated, and never more claimed than they carry.
 
 Authority: the hosts' own trials, read one by one, and docs/fleet.md.
 """

@@ -47,12 +47,12 @@ def test_a_metric_of_that_very_name_stays_what_it_is(cell, file) -> None:
 
 def test_who_does_not_say_it_means_what_the_others_say(cell, file) -> None:
     said = cell("a", metric="value", unit="", better="higher")
-    unsaid = cell("b", metric="value", unit="", better=None)
-    found = gather([file(unsaid, said)], ReadingChoices())
+    unwritten = cell("b", metric="value", unit="", better=None)
+    found = gather([file(unwritten, said)], ReadingChoices())
     assert {one.cell.better for one in found.cells} == {"higher"}
     assert found.cautions == ()
     with pytest.raises(UsageError, match=r"higher values of value are better.*says lower"):
-        gather([file(unsaid, said)], ReadingChoices(better="lower"))
+        gather([file(unwritten, said)], ReadingChoices(better="lower"))
 
 
 def test_beside_two_directions_a_third_cell_has_none(cell, file) -> None:

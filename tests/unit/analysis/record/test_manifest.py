@@ -18,13 +18,13 @@ from analysis.record.manifest import (
     appearing,
     manifest_text,
     needed,
+    quantile_about,
     quantile_metric,
     quantile_of,
-    quantile_said,
     read_manifest,
     write_hashed,
 )
-from analysis.record.trial_files import JudgedMetrics, asked_since
+from analysis.record.trial_files import JudgedMetrics, judged_since
 from tests.examples import examples
 
 SCHEMAS = Path(__file__).parents[3] / "golden" / "schemas"
@@ -107,10 +107,10 @@ def test_a_node_that_is_no_text_is_damage(tmp_path):
 
 def test_what_the_campaign_asks_is_added_where_it_is_something_else():
     first = JudgedMetrics(at="then", metrics=("wall",))
-    assert asked_since((), (), "now") == ()
-    assert asked_since([first], ("wall",), "now") == (first,)
+    assert judged_since((), (), "now") == ()
+    assert judged_since([first], ("wall",), "now") == (first,)
     second = JudgedMetrics(at="now", metrics=("wall", "user"))
-    assert asked_since([first], ("wall", "user"), "now") == (first, second)
+    assert judged_since([first], ("wall", "user"), "now") == (first, second)
 
 
 # ---- the plan of looks: an optional key, whose absence keeps the bytes of what was written before
@@ -204,7 +204,7 @@ def test_a_share_counts_as_it_was_written():
 
 def test_a_manifest_says_which_it_is():
     about = about_quantile("ms", "lower", "t", 0.999)
-    assert quantile_said(about) == ("t", 0.999)
-    assert quantile_said({"unit": "s", "better": "lower"}) is None
+    assert quantile_about(about) == ("t", 0.999)
+    assert quantile_about({"unit": "s", "better": "lower"}) is None
     with pytest.raises(ValueError, match=r"quantile is 1\.5"):
-        quantile_said(about | {"quantile": "1.5"})
+        quantile_about(about | {"quantile": "1.5"})

@@ -20,7 +20,7 @@ from analysis.diagnose.modes import sources
 from analysis.errors import StoreError, UsageError
 from analysis.importers.reader import Reading, read_each, read_one, read_sides, read_sources
 from analysis.record.shapes import encode
-from analysis.record.trial_files import ENVIRONMENT, FINDINGS, JudgedMetrics, asked_since
+from analysis.record.trial_files import ENVIRONMENT, FINDINGS, JudgedMetrics, judged_since
 from analysis.stats.arguments import stream
 from analysis.verdict.comparison import compare_trials
 from analysis.verdict.fleet import judge_fleet
@@ -110,13 +110,13 @@ def test_the_campaigns_question_is_what_everything_judges(load_of):
 
 
 def test_the_last_question_holds(load_of):
-    history = asked_since(asked("wall"), ("rps",), "2026-11-22T04:12:00Z")
+    history = judged_since(asked("wall"), ("rps",), "2026-11-22T04:12:00Z")
     assert [one.metrics for one in history] == [("wall",), ("rps",)]
-    assert asked_since(history, ("rps",), "2026-11-23T04:12:00Z") == history
+    assert judged_since(history, ("rps",), "2026-11-23T04:12:00Z") == history
     assert read_trial(load_of(judge=history)).default_metric == "rps"
-    withdrawn = asked_since(history, (), "2026-11-23T04:12:00Z")
+    withdrawn = judged_since(history, (), "2026-11-23T04:12:00Z")
     trial = read_trial(load_of("again", judge=withdrawn))
-    assert trial.unasked == ("rps", "p50")
+    assert trial.unnamed == ("rps", "p50")
     assert trial.default_metric == "wall"
 
 
@@ -137,7 +137,7 @@ def test_a_damaged_question_is_refused(load_of, wrong):
 def test_what_meters_count_is_not_declared(load_of):
     counted = {"instructions": {"unit": "1", "better": "lower", "source": "counters"}}
     trial = read_trial(load_of(metrics=counted))
-    assert trial.unasked == ()
+    assert trial.unnamed == ()
     assert CODE not in codes(judge(trial))
 
 
@@ -146,7 +146,7 @@ def test_an_imported_trial_is_judged_by_its_first_metric_as_ever(load_of):
     report = {"format": "x", "cannot_recover": [], "caution_codes": [], "cautions": []}
     (path / "import.json").write_text(json.dumps(report))
     trial = read_trial(path)
-    assert trial.unasked == ()
+    assert trial.unnamed == ()
     answer = judge(trial)
     assert answer.metric == "rps"
     assert CODE not in codes(answer)

@@ -16,9 +16,9 @@ from harness.bisect.bisecting import EndNotBuiltError, Sessions, trial_of
 from harness.bisect.commits import Commit, CommitRange
 from harness.bisect.journal import (
     SESSIONS,
-    Asked,
     Journal,
     MeasuredSession,
+    Terms,
     newest_unfinished,
     read_state,
 )
@@ -49,7 +49,7 @@ COMMITS = CommitRange(
 )
 
 
-def asked(**changes: object) -> Asked:
+def asked(**changes: object) -> Terms:
     known = {
         "good": "v1",
         "bad": "v2",
@@ -66,7 +66,7 @@ def asked(**changes: object) -> Asked:
         "looks": (6, 12, 24),
         "work_dir": None,
     }
-    return Asked(**known | changes)
+    return Terms(**known | changes)
 
 
 class Workshop:

@@ -13,7 +13,7 @@ from analysis.history.session_value import fails_more
 from analysis.record.commits import bisection_of_trial, is_bisection
 from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, expected, question_of, same_programs
-from harness.bisect.journal import Asked
+from harness.bisect.journal import Terms
 from harness.bisect.workshop import Built, NotBuilt
 
 from .conftest import CAMPAIGN, PROGRAM, Repository
@@ -89,12 +89,12 @@ def test_iterations_are_those_that_were_asked_and_stay_so(asked):
     first = question_of(request).asked
     assert first.warmup_iterations == "auto"
     old = json.loads(json.dumps(asdict(first)))
-    stored = shaped(Asked, old)
+    stored = shaped(Terms, old)
     assert stored == first
     with pytest.raises(UsageError, match="--warmup-iterations of this bisection was auto, and now"):
         stored.refuse_another(replace(first, warmup_iterations=3), request.campaign)
     del old["warmup_iterations"]
-    assert shaped(Asked, old).warmup_iterations is None  # of a version without it
+    assert shaped(Terms, old).warmup_iterations is None  # of a version without it
 
 
 def test_iterations_of_what_has_none_are_refused(asked):

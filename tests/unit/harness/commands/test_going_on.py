@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.trial_files import Appended
-from harness.commands.run import said_of_going_on
+from harness.commands.run import going_on_text
 from harness.errors import about_exactly, took
-from harness.trial.ending import Ending, failed_runs, runs_with_warmups, said_of_failures
+from harness.trial.ending import Ending, failed_runs, failures_text, runs_with_warmups
 from harness.trial.progress import listed, read_progress
 from harness.trial.writer import Store
 
@@ -39,29 +39,27 @@ def begun(make_campaign, make_manifest, monkeypatch):
 
 
 def test_a_trial_that_goes_on_says_where_and_how_long(begun):
-    said = said_of_going_on(begun(209))
+    said = going_on_text(begun(209))
     assert said == "going on at run 210 of 360 (session 4 of 6), about 2 min 50 s"
-    assert said_of_going_on(begun(0, left_s=None)) == "going on at run 1 of 360 (session 1 of 6)"
-    assert said_of_going_on(begun(359)).startswith("going on at run 360 of 360 (session 6 of 6)")
+    assert going_on_text(begun(0, left_s=None)) == "going on at run 1 of 360 (session 1 of 6)"
+    assert going_on_text(begun(359)).startswith("going on at run 360 of 360 (session 6 of 6)")
 
 
 def test_added_sessions_say_which_look_they_are(begun):
     whole = begun(360, status="complete", sessions=10, left_s=300.0)
-    assert said_of_going_on(whole) == (
+    assert going_on_text(whole) == (
         "adding sessions 7 to 10: 240 runs, about 5 min; look 2 at this trial"
     )
     earlier = (Appended(at="2026-11-21T04:12:00Z", first=5, last=6),)
     again = begun(360, status="complete", sessions=7, appended=earlier, left_s=50.0)
-    assert said_of_going_on(again) == (
-        "adding session 7: 60 runs, about 50 s; look 3 at this trial"
-    )
-    more = said_of_going_on(begun(209, sessions=8))
+    assert going_on_text(again) == ("adding session 7: 60 runs, about 50 s; look 3 at this trial")
+    more = going_on_text(begun(209, sessions=8))
     assert more.startswith("going on at run 210 of 480 (session 4 of 8)")
     assert more.endswith("; sessions 7 to 8 are added")
 
 
 def test_of_a_complete_trial_nothing_goes_on(begun):
-    assert said_of_going_on(begun(360, status="complete")) is None
+    assert going_on_text(begun(360, status="complete")) is None
 
 
 # --- the end -------------------------------------------------------------------------------------
@@ -140,8 +138,8 @@ def test_runs_are_counted_with_their_warm_ups():
 
 
 def test_failed_cells_say_how():
-    assert said_of_failures({"logs / gzip-9": {"timeout": 2}}) == "logs / gzip-9: timeout"
-    assert said_of_failures({"a / b": {"exit": 1}, "c / d": {"exit": 2, "signal": 1}}) == (
+    assert failures_text({"logs / gzip-9": {"timeout": 2}}) == "logs / gzip-9: timeout"
+    assert failures_text({"a / b": {"exit": 1}, "c / d": {"exit": 2, "signal": 1}}) == (
         "c / d: 2 exit, 1 signal; a / b: 1 exit"
     )
 

@@ -14,7 +14,7 @@ from analysis.data.trial import read_trial
 from analysis.plan.sessions import decidable, decidable_by
 from harness.campaign.resolve import load_campaign, one_block, one_cell
 from harness.cli import main
-from harness.commands.dry_run import _said, _set, execute_only, probe
+from harness.commands.dry_run import _row_text, _set, execute_only, probe
 from harness.commands.live_view import View
 from harness.trial.ending import Ending
 from harness.trial.progress import read_progress
@@ -207,7 +207,7 @@ def test_many_values_are_told_by_number_and_mean_and_unknown_ones_as_such():
         "metrics": {"t": [2.5], "t.p99": [9.0], "u.p99": []},
         "samples": {"t": {"count": 20_000, "sha256": "0" * 64}},
     }  # fmt: skip
-    assert _said(row).endswith("ok  t (20,000 values, mean 2.5)  t.p99 9  u.p99 unknown")
+    assert _row_text(row).endswith("ok  t (20,000 values, mean 2.5)  t.p99 9  u.p99 unknown")
 
 
 def test_a_long_line_goes_on_two_blanks_further_in():

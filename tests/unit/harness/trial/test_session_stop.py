@@ -16,7 +16,7 @@ from harness.campaign.model import CounterEvent, Counting, MetricRule
 from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import identity_of
 from harness.commands.live_view import scale
-from harness.trial.ending import Ending, said_of_rule, said_of_sessions
+from harness.trial.ending import Ending, rule_text, session_lines
 from harness.trial.progress import read_progress
 from harness.trial.stopping import SessionStop, finding_of, stored_runs
 from harness.trial.writer import Store
@@ -283,8 +283,8 @@ def test_the_ending_says_why_each_session_ended(tmp_path):
     ends = [
         SessionEnd(session=k, runs=3, why="width", width=0.0, text=f"t{k}") for k in range(1, 13)
     ]
-    assert said_of_sessions(ends)[0] == "  4 earlier sessions: see session_ends in manifest.json"
-    assert said_of_sessions(ends)[-1] == "  session 12: t12"
+    assert session_lines(ends)[0] == "  4 earlier sessions: see session_ends in manifest.json"
+    assert session_lines(ends)[-1] == "  session 12: t12"
     ending = Ending(
         trial=tmp_path,
         status="complete",
@@ -306,11 +306,11 @@ def test_the_scale_is_a_range(make_campaign):
 
 
 def test_the_rule_is_said_beforehand():
-    assert said_of_rule(RULE) == (
+    assert rule_text(RULE) == (
         "each session ends when its intervals are 0.05 wide or less, after 3 to 6 runs a cell"
     )
     timed = StopRule(width=0.015, max_time_s=7200.0)
-    assert said_of_rule(timed).endswith("after 5 to 50 runs a cell, or when 2.0 h have passed")
+    assert rule_text(timed).endswith("after 5 to 50 runs a cell, or when 2.0 h have passed")
 
 
 def load(tmp_path, protocol):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.archive import open_archive, weigh, write_archive
-from analysis.artifact.reproduce import as_asked_then, receive_bundle, reproduce
+from analysis.artifact.reproduce import receive_bundle, reproduce, with_packed_question
 from analysis.record.trial_files import JudgedMetrics
 
 BUNDLES = Path(__file__).resolve().parents[4] / "data" / "bundles"
@@ -73,7 +73,7 @@ def folder(synthetic, tmp_path):
     "command", [GATE, ("verdict", "trials/t"), ("hpt", "trials/t:b", "trials/t:a")]
 )
 def test_a_trial_that_declares_metrics_was_judged_by_its_wall_time(folder, command):
-    asked = as_asked_then(command, folder(metrics=RPS), b"{}")
+    asked = with_packed_question(command, folder(metrics=RPS), b"{}")
     assert asked == (*command, "--metric", "wall")
 
 
@@ -91,4 +91,4 @@ def test_a_trial_that_declares_metrics_was_judged_by_its_wall_time(folder, comma
     ],
 )
 def test_everything_else_asks_what_it_says(folder, command, stored, manifest):
-    assert as_asked_then(command, folder(**manifest), stored) == command
+    assert with_packed_question(command, folder(**manifest), stored) == command

@@ -17,7 +17,7 @@ from analysis.data.iterations import STATES
 from analysis.data.trial import Trial
 from analysis.errors import InsufficientDataError
 from analysis.history.session_value import unsteady_variants
-from analysis.record.manifest import asked_warmup, judging_with, read_warmup
+from analysis.record.manifest import judging_with, read_warmup, warmup_in_force
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 from tests.json_schemas import misfits
@@ -223,12 +223,12 @@ def test_what_a_command_line_may_not_say(text):
 
 
 def test_what_was_asked_holds_for_what_is_read_meanwhile():
-    assert asked_warmup() is None
+    assert warmup_in_force() is None
     with judging_with("auto"):
-        assert asked_warmup() == "auto"
+        assert warmup_in_force() == "auto"
         with judging_with(None):
-            assert asked_warmup() == "auto"
-    assert asked_warmup() is None
+            assert warmup_in_force() == "auto"
+    assert warmup_in_force() is None
 
 
 def test_a_bisection_knows_which_variants_keep_changing():

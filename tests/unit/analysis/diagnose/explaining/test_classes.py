@@ -1,4 +1,4 @@
-"""Which runs make a mode: planted ones are told apart, single peaks of any shape are left whole."""
+"""Which runs make a mode: planted ones are separated, single peaks of any shape are left whole."""
 
 import inspect
 

@@ -118,7 +118,7 @@ def test_a_plain_series_cannot_tell_host_from_program():
     assert one.words == "host or program changed here"
     assert history.series[0].values[0].speedup is None
     assert history.series[0].values[0].metric_value == pytest.approx(math.exp(stepped()[0]))
-    assert "host and program cannot be told apart" in str(history)
+    assert "host and program cannot be separated" in str(history)
     assert "by host or program" in history.sentence
     assert "no-baseline" in history.to_dict()["caution_codes"]
     assert history.baseline is None

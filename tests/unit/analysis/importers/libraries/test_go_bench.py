@@ -46,7 +46,7 @@ READ = {
         "BenchmarkLevel-9\t 10\t 5 ns/op\nBenchmarkOther\t 10\t 6 ns/op\n",
         {"BenchmarkLevel-9": [[5]], "BenchmarkOther": [[6]]},
     ),
-    "packages of one name are told apart": (
+    "packages of one name are separated": (
         ONE + ONE.replace("example.org/p", "example.org/q").replace("1 ns", "2 ns"),
         {"example.org/p.BenchmarkX": [[1]], "example.org/q.BenchmarkX": [[2]]},
     ),

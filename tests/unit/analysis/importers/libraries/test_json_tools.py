@@ -144,7 +144,7 @@ def test_a_summary_with_a_word_of_tinybench_is_not_its(foreign) -> None:
 
 def test_a_tool_is_one_row_and_one_sample(foreign, monkeypatch) -> None:
     row = JsonTool(
-        name="tally", said="tally's JSON", knows=("marks[*].ticks",), each="marks[*]", benchmark="name",
+        name="tally", kind="tally's JSON", knows=("marks[*].ticks",), each="marks[*]", benchmark="name",
         takes=(Take("ticks", unit="'ms'", runs="each"),), losses={"no-sessions": "all stem from one occasion"},
     )  # fmt: skip
     monkeypatch.setattr(registry, "TOOLS", tuple(registry.tools_of((*json_rows.ROWS, row))))
@@ -180,7 +180,7 @@ def test_the_table_of_the_page_names_each_format() -> None:
 
 
 def test_rows_have_one_name_and_one_sentence_each() -> None:
-    said = {(row.name, row.said) for row in json_rows.ROWS}
+    said = {(row.name, row.kind) for row in json_rows.ROWS}
     assert len(said) == len({name for name, _ in said})
     assert {tool.name for tool in registry.TOOLS if tool.rows} == {name for name, _ in said}
 

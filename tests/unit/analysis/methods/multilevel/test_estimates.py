@@ -186,7 +186,7 @@ def test_confounded_has_an_estimate_and_nothing_else(noisy, matrix_of, sessions)
             assert getattr(line, name) is None
         assert line.more_sessions is None
     assert {line.reason for line in result.benchmarks} == {"confounded"}
-    assert "session and variant cannot be told apart" in str(result)
+    assert "session and variant cannot be separated" in str(result)
     assert "if the two occasions do not differ: " in str(result)
     assert "occasions" not in result.to_dict()
 

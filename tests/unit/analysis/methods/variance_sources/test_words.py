@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources import predictions
-from analysis.methods.variance_sources.across import systems_said
+from analysis.methods.variance_sources.across import systems_text
 from analysis.methods.variance_sources.result import Component, Factor, Sources, standing_out
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
 from analysis.methods.variance_sources.systems_picture import histogram_of, systems_picture
@@ -264,7 +264,7 @@ def test_the_first_sentence_holds_both_correlations_and_the_second_the_ceiling(f
     assert f"correlate by {found.correlation:.3f} [" in text
     assert f"by {found.correlation_grouped:.3f} [" in text
     assert f"No prediction can pass a correlation of {found.ceiling:.3f}" in text
-    assert systems_said(found.systems).startswith("Of systems held out at random")
+    assert systems_text(found.systems).startswith("Of systems held out at random")
 
 
 def test_no_word_claims_a_cause(found):

@@ -146,7 +146,7 @@ def test_one_run_a_session_leaves_the_two_together():
     assert found.benchmarks[0].run_sd is None
     assert found.suite is None
     assert found.crossed is None
-    assert "cannot be told apart" in str(found)
+    assert "cannot be separated" in str(found)
 
 
 def test_text_and_json():

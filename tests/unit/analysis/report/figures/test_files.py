@@ -20,7 +20,7 @@ def test_all_kinds_that_apply(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(files, "write_picture", lambda _, path, **__: path.write_text("x"))
     said = []
     subject = measured(benches=("only", "two"), runs=12, sessions=2)
-    found = write_all(subject, tmp_path / "new" / "p", SHEET, benchmarks=("two",), told=said.append)
+    found = write_all(subject, tmp_path / "new" / "p", SHEET, benchmarks=("two",), tell=said.append)
     refused = {line.split(":")[0].removeprefix("no ").partition(" of ")[0] for line in said}
     assert refused == {"biplot", "shares", "iterations"}
     assert "three" in said[0]

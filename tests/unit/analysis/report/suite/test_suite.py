@@ -68,7 +68,7 @@ def test_the_ranking_tells_apart_what_differs_and_joins_what_does_not(three) -> 
 
 
 def test_one_program_under_three_names_has_no_order(subject) -> None:
-    """The negative control: nothing differs, so no pair may be told apart."""
+    """The negative control: nothing differs, so no pair may be separated."""
     found = ranks(subject(runs({"a": 1.0, "b": 1.0, "c": 1.0}, seed=5)))
     assert [rank for rank, _, _ in found] == ["1 to 3"] * 3
     assert all({variant, *alike.split(", ")} == {"a", "b", "c"} for _, variant, alike in found)
