@@ -131,11 +131,11 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
         if page is not None:
             out.write(page)
         else:
-            words = [*argv[1:], "--help"] if argv[0] == "help" else argv
-            args = load("harness.commands.command_parser").parser_for(words[0]).read(words)
-            with announced(err, words[0], quiet=getattr(args, "quiet", False)):
-                if words[0] in _BEGINNINGS:  # before anything that takes time to import
-                    doing(_BEGINNINGS[words[0]])
+            found = [*argv[1:], "--help"] if argv[0] == "help" else argv
+            args = load("harness.commands.command_parser").parser_for(found[0]).read(found)
+            with announced(err, found[0], quiet=getattr(args, "quiet", False)):
+                if found[0] in _BEGINNINGS:  # before anything that takes time to import
+                    doing(_BEGINNINGS[found[0]])
                 with (
                     _judging(getattr(args, "warmup_iterations", None)),
                     _reading(args),

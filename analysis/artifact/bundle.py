@@ -213,19 +213,19 @@ def answer(
     report = None
     numbers = itertools.count(1)
     for command in every:
-        text = printed[command]
+        known = printed[command]
         is_report = command in reports
-        if isinstance(text, FairtrialError):
-            staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(text)}")
+        if isinstance(known, FairtrialError):
+            staging.miss(f"fairtrial {shlex.join(command)}", f"it gives no answer: {_first(known)}")
             continue
         if is_report and report is None:
-            staging.write(REPORT, text.stdout)
+            staging.write(REPORT, known.stdout)
             report = ReportMade(command=command, result=REPORT)
             continue
         name = (names | reports).get(command) or f"claim-{next(numbers)}-{command[0]}"
         result = f"analyses/{len(results) + 1:02d}-{name}.{'html' if is_report else 'json'}"
-        staging.write(result, text.stdout)
-        drawn, code = seed_of(command), text.exit_code
+        staging.write(result, known.stdout)
+        drawn, code = seed_of(command), known.exit_code
         results[command] = Analysis(
             name=name, command=command, seed=drawn, result=result, exit_code=code
         )
@@ -259,13 +259,13 @@ def _documents(
     documents: dict[tuple[str, ...], object] = {}
     faults = []
     for claim in claims:
-        text, where = printed[claim.command], f"{file}:{claim.line}"
-        if isinstance(text, FairtrialError):
-            what = f"the command gives no answer: {_first(text)}"
+        found, where = printed[claim.command], f"{file}:{claim.line}"
+        if isinstance(found, FairtrialError):
+            what = f"the command gives no answer: {_first(found)}"
             faults.append(UsageError(what, where, "execute it yourself, and mend it"))
             continue
         try:
-            documents[claim.command] = json.loads(text.stdout)
+            documents[claim.command] = json.loads(found.stdout)
         except (ValueError, RecursionError):
             what = "the command does not print one JSON document"
             faults.append(UsageError(what, where, "ask for one metric, with --json"))

@@ -193,9 +193,9 @@ def write_texts(about: About, staging: Staging) -> None:
         if not getattr(metadata, name):
             staging.miss(f"{ABOUT}: {name}", "it is not said there")
     beside = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
-    text = next((path for path in beside if path.is_file()), None)
-    if text is not None:
-        staging.copy(_LICENSE, text, missed=_LICENSE)
+    place = next((path for path in beside if path.is_file()), None)
+    if place is not None:
+        staging.copy(_LICENSE, place, missed=_LICENSE)
     elif (short := license_text(metadata)) is not None:
         staging.write(_LICENSE, short.encode())
         why = f"there is no file {_LICENSE} next to {ABOUT}; its name is given"

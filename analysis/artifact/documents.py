@@ -102,8 +102,8 @@ def wheel_of_this() -> bytes:
     for one in sorted(weighed, key=lambda one: one.name.encode()):
         digest = base64.urlsafe_b64encode(bytes.fromhex(one.sha256)).rstrip(b"=").decode()
         lines.append(f"{one.name},sha256={digest},{one.bytes}")
-    text = "\n".join([*lines, f"{record},,", ""]).encode()
-    weighed.append(weigh(record, text))
+    raw = "\n".join([*lines, f"{record},,", ""]).encode()
+    weighed.append(weigh(record, raw))
     out = io.BytesIO()
     write_archive(out, weighed)
     return out.getvalue()

@@ -339,7 +339,7 @@ def other_versions(contents: Contents) -> tuple[OtherVersion, ...]:
 _GAP = rb"[{}\s]*(?:(?:<[^<>]*>|[|&]|\s\s)[|&{}\s]*)+|\"\s*,\s*\"text\"\s*:\s*\""
 
 
-def _without_versions(text: bytes, stated: Iterable[tuple[str, str | None]]) -> bytes:
+def _without_versions(data: bytes, stated: Iterable[tuple[str, str | None]]) -> bytes:
     for name, version in stated:
         if name != "fairtrial" and version is not None:
             fact, words = (
@@ -347,8 +347,8 @@ def _without_versions(text: bytes, stated: Iterable[tuple[str, str | None]]) -> 
             )
             one, two = (re.escape(part.encode()) for part in (fact, words))
             pattern = rb"(?<![\w.-])(" + one + rb"(?:" + _GAP + rb"))" + two + rb"(?![\w.-])"
-            text = re.sub(pattern, rb"\1as installed", text)
-    return text
+            data = re.sub(pattern, rb"\1as installed", data)
+    return data
 
 
 NEAR = 1e-9  # relative to the larger of two numbers

@@ -174,11 +174,11 @@ def _json(answer: CompareAnswer) -> str:
 
 def _csv(answer: CompareAnswer) -> str:
     """Give a row for each command with the columns of hyperfine, in seconds."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    file = io.StringIO()
+    table = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
     table.writeheader()
     table.writerows(json.loads(_json(answer))["results"])
-    return text.getvalue()
+    return file.getvalue()
 
 
 _COLUMNS = ("command", "mean", "stddev", "median", "user", "system", "min", "max")

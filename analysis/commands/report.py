@@ -113,8 +113,8 @@ def _read(args: Systems) -> _Systems:
         found = _medians(matrices, variants)
         unnamed = trial.unnamed if args.metric is None else ()
         texts = [not_judged(unnamed)] if unnamed else []
-        text = merged(texts, constant_cautions(trial), found.cautions)
-        return replace(found, metric=metric_of(*matrices), cautions=text)
+        known = merged(texts, constant_cautions(trial), found.cautions)
+        return replace(found, metric=metric_of(*matrices), cautions=known)
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:
@@ -220,10 +220,10 @@ def plot(
         raise UsageError(f"there is no folder {str(data.parent)!r}", str(data), "make it")
     if picture in (data, picture.with_suffix(".csv")):
         raise UsageError("the picture and its data need names of their own", output)
-    drawing, metric, text = _drawing(args, setting.sheet())
+    drawing, metric, known = _drawing(args, setting.sheet())
     write_drawing(drawing, picture, data=data)
     out.write(f"{_set(headed(drawing.alt, metric))}\n")
-    for caution in text:
+    for caution in known:
         err.write(f"{_set(f'caution: {caution}')}\n")
     return 0
 

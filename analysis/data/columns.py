@@ -585,7 +585,7 @@ def _first_rows(
     cells = np.stack([rows[key][place] for key in ("variant", "benchmark", "session")])
     _, first = np.unique(cells, axis=1, return_index=True)
     found: list[tuple[int, BuildRecord, str]] = []
-    texts = set()
+    known = set()
     for row in np.sort(place[first]).tolist():
         variant = manifest.variants[rows["variant"][row]]
         benchmark = manifest.benchmarks[rows["benchmark"][row]]
@@ -595,8 +595,8 @@ def _first_rows(
             begin, record = next(
                 ((since, one) for since, one in once[variant] if since <= session), (0, None)
             )
-        if record is not None and (variant, benchmark, begin) not in texts:
-            texts.add((variant, benchmark, begin))
+        if record is not None and (variant, benchmark, begin) not in known:
+            known.add((variant, benchmark, begin))
             found.append((row, record, benchmark))
     return found
 

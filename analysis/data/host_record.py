@@ -87,9 +87,9 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
         for place in places_of(row, most):
             own = place == (session, segment)
             at = at if own and isinstance(at, str) else ""
-            text = sections if own else still
+            known = sections if own else still
             found.append(
-                SessionEnvironment(session=place[0], segment=place[1], at=at, sections=text)
+                SessionEnvironment(session=place[0], segment=place[1], at=at, sections=known)
             )
     return tuple(found)
 

@@ -507,12 +507,12 @@ def session_quantiles(runs: Runs, metric: str) -> SessionQuantiles | None:
     They are there where the runs' values are, or histograms of them, and several sessions. Raises StoreError where
     values cannot be read.
     """
-    text = quantile_about(runs.manifest.metrics.get(metric, {}))
-    if text is None or metric not in runs.metrics or text[0] not in runs.metrics:
+    rows = quantile_about(runs.manifest.metrics.get(metric, {}))
+    if rows is None or metric not in runs.metrics or rows[0] not in runs.metrics:
         return None
     key = ("quantiles", metric)
     if key not in runs.memo:
-        of, share = text
+        of, share = rows
         printed = {
             row: one.about.count
             for row, one in runs.stored.get(of, {}).items()

@@ -377,8 +377,8 @@ def _lzip(data: bytes, most: int) -> bytes:
     found = b""
     while data and len(found) < most:
         (kind, size), rest = (data[:5], data[5]), data[6:]
-        words = (1 << (size & 31)) - ((1 << (size & 31)) >> 4) * (size >> 5)
-        about = {"id": lzma.FILTER_LZMA1, "dict_size": words, "lc": 3, "lp": 0, "pb": 2}
+        known = (1 << (size & 31)) - ((1 << (size & 31)) >> 4) * (size >> 5)
+        about = {"id": lzma.FILTER_LZMA1, "dict_size": known, "lc": 3, "lp": 0, "pb": 2}
         member = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[about])
         part = member.decompress(rest, most - len(found))
         found += part

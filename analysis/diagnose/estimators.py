@@ -443,8 +443,8 @@ def _(study: EstimatorSpread) -> Page:
         ("benchmarks", "benchmarks", lambda count: str(count or "-")),
         *((name, partial(growth, name)) for name in ESTIMATORS),
     )
-    texts = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
-    return page(study, f"Estimators of {study.name}", *texts)
+    parts = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
+    return page(study, f"Estimators of {study.name}", *parts)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

@@ -460,7 +460,7 @@ def diagnose_trial(
     found = diagnosed(
         table, name=trial.manifest.trial, unit=info.unit, better=info.better, confidence=confidence
     )
-    texts = (
+    findings = (
         *_noted(record, trial, found.sessions),
         *_disturbed_runs(trial, chosen),
         *_waiting_runs(trial, chosen),
@@ -469,7 +469,7 @@ def diagnose_trial(
         found,
         metric=metric,
         variants=names,
-        findings=(*found.findings, *texts),
+        findings=(*found.findings, *findings),
         two_binaries=tuple(_two_binaries(record, names)),
     )
     return replace(found, cautions=tuple(cautions_of(found, waits=trial.holds_waiting(metric))))
@@ -612,9 +612,9 @@ def diagnose_fleet(
                 told=tuple(caution.text for caution in found),
             )
         )
-    text = with_plans(progress)
+    known = with_plans(progress)
     if not any(one.runs for one in hosts):
-        raise nothing_to_judge(opened.path, text)
+        raise nothing_to_judge(opened.path, known)
     findings = [
         SharedFinding(code=code, hosts=tuple(dict(those)), text=those[0][1])
         for code, those in shared.items()
@@ -625,7 +625,7 @@ def diagnose_fleet(
         confidence=confidence,
         hosts=tuple(hosts),
         findings=tuple(sorted(findings, key=lambda one: -len(one.hosts))),
-        cautions=tuple(host_cautions(text)),
+        cautions=tuple(host_cautions(known)),
     )
 
 

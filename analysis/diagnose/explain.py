@@ -377,9 +377,9 @@ def explain_by(
     withheld = _withheld(table, total, risk, any_total=any_total)
     functions, others = parts_of(table, confidence)
     family = [*(row for row, _ in functions.values()), *others]
-    text = corrected(family, risk, names=withheld is None)
-    rows = sorted(text[: len(functions)], key=by_evidence)
-    rest = {row.function: row for row in text[len(rows) :]}
+    known = corrected(family, risk, names=withheld is None)
+    rows = sorted(known[: len(functions)], key=by_evidence)
+    rest = {row.function: row for row in known[len(rows) :]}
     off = row_of(table.baseline.off_cpu, table.candidate.off_cpu, confidence, function=OFF_CPU)
     apart = _waits(table, confidence)
     sides = profile.baseline, profile.variant
@@ -421,7 +421,7 @@ def explain_by(
         off_cpu=off if apart else waits[0],
         asleep=asleep,
         cpu_wait=cpu_wait,
-        family=len(text),
+        family=len(known),
         gone=() if hidden else tuple(row.name for row in rows if row.presence == "gone"),
         new=() if hidden else tuple(row.name for row in rows if row.presence == "new"),
         renames=dict(renames or {}),

@@ -479,15 +479,15 @@ def who_moves(
     positive at 5 % (normal, with the variance over all orders of the stretches).
     """
     agreed: list[Movers | None] = []
-    texts = {}
+    found = {}
     for test in tests:
         parts = _parts(series, test)
         if parts is None and not agreed:
             scored = _of_runs(table, series) if over == "runs" else _of_sessions(series)
             few = np.unique(scored.stretch[scored.stretch >= 0]).size < _FEWEST
             agreed.append(Movers() if few else _who(scored, table))
-        texts[test] = agreed[0] if parts is None else _who(parts, table)
-    return texts
+        found[test] = agreed[0] if parts is None else _who(parts, table)
+    return found
 
 
 def _who(seen: _Seen, table: RunTable) -> Movers | None:

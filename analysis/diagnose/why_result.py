@@ -431,19 +431,19 @@ def _why_page(why: Why) -> Page:
 
 @page_of.register(WhyAnswer)
 def _answer_page(answer: WhyAnswer) -> Page:
-    text = answer.answers
+    known = answer.answers
     # at most three notes, and the next command of the first answer that has one
-    each = ([c.of(one.benchmark) if len(text) > 1 else c for c in one.cautions] for one in text)
+    each = ([c.of(one.benchmark) if len(known) > 1 else c for c in one.cautions] for one in known)
     blocks: list[Note | Next] = [*first_notes(merged(answer.cautions, *each))]
-    blocks += [found for one in text if (found := _next_of(one)) is not None][:1]
+    blocks += [found for one in known if (found := _next_of(one)) is not None][:1]
     following = (Section(tuple(blocks)),) if blocks else ()
-    if len(text) == 1:
-        (one,) = text
+    if len(known) == 1:
+        (one,) = known
         title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
         first = Section((Sentence(sentence_of(one)),))
         return Page(title=title, sections=(first, *_evidence(one)), following=following)
-    sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in text))]
-    for one in text:
+    sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in known))]
+    for one in known:
         title = f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}"
         sections.append(Section(tuple(_evidence(one)), title=title))
     return Page(title="Why", sections=tuple(sections), following=following)

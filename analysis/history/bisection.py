@@ -622,8 +622,8 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
             "read it with the version that wrote it, or a newer one",
         )
     try:
-        words = shaped(_Cautions, found)
-        pairs = zip(words.caution_codes, words.cautions, strict=True)
+        known = shaped(_Cautions, found)
+        pairs = zip(known.caution_codes, known.cautions, strict=True)
         cautions = [{"code": code, "text": text} for code, text in pairs]
         bisection = shaped(Bisection, {**found, "cautions": cautions})
         refuse_other_words(bisection)

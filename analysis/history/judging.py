@@ -278,7 +278,7 @@ class Judge:
         if self.condition is None or series.ended is not None:
             return {}
         moves = self.since is not None and self.since.moves
-        text = gated(
+        known = gated(
             found,
             self.condition,
             since=None if moves else first_new,
@@ -287,11 +287,11 @@ class Judge:
             series=self.gates,
             cut=[night.cut for night in series.nights],
         )
-        if moves and first_new == len(series.nights) and text.outcome != "proven":
-            text = text._replace(outcome="undecided", reason="no-night")  # who measures?
-        begin, end = text.reference
+        if moves and first_new == len(series.nights) and known.outcome != "proven":
+            known = known._replace(outcome="undecided", reason="no-night")  # who measures?
+        begin, end = known.reference
         reference = _segment(series, found, begin, end) if begin < end else None
-        return text._asdict() | {"reference": reference}
+        return known._asdict() | {"reference": reference}
 
     def place(self, series: NightSeries, found: Changes, k: int) -> dict[str, Any]:
         """Give what is said of every interval: its nights, its step, and what its host did."""
@@ -375,8 +375,8 @@ def levels_of(
     else:
         # what rounds up to the risk is named, as `adjusted` has it
         level = risk * max(int(np.count_nonzero(raised <= risk)), 1) / members
-    texts = tuple(None if np.isnan(p) else float(p) for p in raised)
-    return level, texts
+    found = tuple(None if np.isnan(p) else float(p) for p in raised)
+    return level, found
 
 
 _Key = tuple[str, tuple[str, ...]]  # a baseline's own series: its benchmark and nights
@@ -483,7 +483,7 @@ def judge_nights(
         and changes_at(looked_at(changed.values, corrected=False), level).intervals
     ]
     none_new = new and all(new.first_new(one) == len(one.nights) for one in nights.series)
-    text = cautions_of(
+    known = cautions_of(
         nights,
         judged,
         found,
@@ -519,7 +519,7 @@ def judge_nights(
         left_out=nights.left_out,
         gone=tuple(name for name in gone if name not in allow_missing),
         cut=nights.cut,
-        cautions=merged(text),
+        cautions=merged(known),
     )
     return replace(history, following=next_of(history, asked, held_back=bool(held_back)))
 

@@ -430,8 +430,8 @@ def _inputs(
             for name, about in hashed.items()
             if name in named and isinstance(about, dict) and isinstance(about.get("sha256"), str)
         }
-        words = command.get("argv") if isinstance(command, dict) else None
-        for word in words if isinstance(words, list) else ():
+        known = command.get("argv") if isinstance(command, dict) else None
+        for word in known if isinstance(known, list) else ():
             name = str(word).removeprefix("./")
             of_word = (
                 digest
@@ -593,8 +593,8 @@ def _place(path: Path, kind: Literal["trial", "fleet"]) -> NightPlace:
 def _trial_place(found: NightPlace, manifest: Manifest) -> NightPlace:
     campaign, started_at = manifest.campaign_name, first_start(found.path, manifest)
     if imported := manifest.origin == "imported":  # as its files say it, or else its name
-        text = _texts_of_cells(_import_record(found.path), "session")
-        campaign, started_at = "", first_date(text) or date_in(found.name)
+        texts = _texts_of_cells(_import_record(found.path), "session")
+        campaign, started_at = "", first_date(texts) or date_in(found.name)
     parts = {(part.trial, part.started) for part in manifest.merged_from}
     return replace(
         found,

@@ -213,8 +213,8 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     if not commits:
         fix = "measure again: did every benchmark fail?"
         raise AnalysisError(f"no run has a value of {metric!r}", str(place.path), fix)
-    texts = (x.cell.better for own in commits.values() for x in own)
-    better = next((one for one in texts if one is not None), None)
+    found = (x.cell.better for own in commits.values() for x in own)
+    better = next((one for one in found if one is not None), None)
     if better is None:
         raise AnalysisError(
             f"the file does not say which direction of {metric!r} is better",
@@ -235,8 +235,8 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
 
 def _default_metric(cells: Sequence[ForeignCell], chosen: ReadingChoices) -> str:
     """Give the metric that nobody named: the time, else the first whose direction is known, or is the one that was said."""
-    texts = (x for x in cells if x.better and x.better == (chosen.better or x.better))
-    known = dict.fromkeys(cell.metric for cell in texts)
+    found = (x for x in cells if x.better and x.better == (chosen.better or x.better))
+    known = dict.fromkeys(cell.metric for cell in found)
     return "time" if "time" in known else next(iter(known), cells[0].metric)
 
 
@@ -472,10 +472,10 @@ def read_nights(
         raws, left_out = _read(kept, metric)
     if not raws:
         raise _without_values(places, found, left_out, fix)
-    texts = {raw.first.better for raw in raws} - {better}
-    if better is not None and texts:
+    known = {raw.first.better for raw in raws} - {better}
+    if better is not None and known:
         raise UsageError(
-            f"in these nights {texts.pop()} values are better",
+            f"in these nights {known.pop()} values are better",
             str(places[0]),
             f"leave out --better {better}",
         )

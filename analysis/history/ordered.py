@@ -412,12 +412,12 @@ def ordered_variants(
             str(trial.path),
             "there is nothing to compare: build each of them at a path of its own",
         )
-    tables, text = session_tables(
+    tables, cautions = session_tables(
         trial, [name for name in names if name not in same], chosen, wanted
     )
     places = [starts_of(groups, one.variants) for one in tables]
-    texts = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
-    known = [*itertools.compress(zip(tables, places, strict=True), texts)]
+    both = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
+    known = [*itertools.compress(zip(tables, places, strict=True), both)]
     if not known:
         raise InsufficientDataError(
             "no benchmark has two sessions in which two variants succeeded",
@@ -434,7 +434,7 @@ def ordered_variants(
     judging = _Judging(float(level), math.log1p(margin), correction, commits_of_all(rows))
     lines = judging.lines([one for one in known if one[0].name != SUITE or len(tables) == 1])
     suite = judging.lines([one for one in known if one[0].name == SUITE and len(tables) > 1])
-    missing = [one for one, is_told in zip(tables, texts, strict=True) if not is_told]
+    missing = [one for one, is_told in zip(tables, both, strict=True) if not is_told]
     return OrderedVariants(
         trial=str(trial.path),
         campaign=manifest.campaign_name,
@@ -454,7 +454,7 @@ def ordered_variants(
         cautions=merged(
             trial.cautions,
             (not_judged(trial.unnamed),) if metric is None and trial.unnamed else (),
-            text,
+            cautions,
             _cautions(trial, tables, missing, (*lines, *suite)),
         ),
     )
@@ -649,12 +649,12 @@ def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str
     timed = figures.timed(result.unit)
     found: tuple[OrderedPlace | OrderedStep, ...] = line.steps or (line.best,)
     for one in found:
-        text = result.difference(one)
+        gap = result.difference(one)
         word = "undecided"
         if isinstance(one, OrderedStep):
             word = figures.outcome_word(one.word, timed=timed)
-        cell = Value(text.cell(), None if text.ratio is None else text.ratio - 1)
-        yield name, _named(one.variant, _NAME), cell, text.cell_interval(), word
+        cell = Value(gap.cell(), None if gap.ratio is None else gap.ratio - 1)
+        yield name, _named(one.variant, _NAME), cell, gap.cell_interval(), word
         name = ""
 
 

@@ -262,16 +262,16 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     if first.against is None:
         return f"{names}: nothing is decided"
     also = f", and {len(some) - 1} more" if len(some) > 1 else ""
-    step, text = first.against, first.difference(first.against)
-    whole = f"{text.clause()} {text.link} before{also}"
+    step, found = first.against, first.difference(first.against)
+    whole = f"{found.clause()} {found.link} before{also}"
     wanted = f"the wanted gain of {limit}"
     if outcome == "undecided":
         what = f"{wanted if gain else limit} is neither proven nor ruled out"
         low, high = (asked.limit if end is None else end for end in (step.low, step.high))
         if low > asked.limit if gain else high < asked.limit:
             return f"{names} {whole}, {against}, but its newest nights do not all lie beyond {limit}: {what}"
-        between = text.between() or "an unknown amount"
-        return f"{names} {text.verb} {between} than before{also}, {against}: {what}"
+        between = found.between() or "an unknown amount"
+        return f"{names} {found.verb} {between} than before{also}, {against}: {what}"
     if gain:
         what = f"{wanted} is {'' if outcome == 'passed' else 'not '}there"
     else:

@@ -197,7 +197,7 @@ def _other(log: Log, part: GoResults, line: str) -> GoResults:
     if (unit := _UNIT.match(line)) is not None:
         log.better[tidy(unit[1])] = "lower" if unit[2] == "lower" else "higher"
         return part
-    about, process, text = part.about, part.process, part.marked
+    about, process, known = part.about, part.process, part.marked
     if (edge := _EDGE.match(line)) is not None:
         log.ended |= edge[1] is None
         mine = list(takewhile(lambda one: one.process == process, reversed(log.parts)))
@@ -206,16 +206,16 @@ def _other(log: Log, part: GoResults, line: str) -> GoResults:
             for one in mine:
                 one.marked = True
         # a file that others put together may have the machine's lines, and no package
-        process, text = process + used, (text and not used) or edge[1] == "pkg: "
+        process, known = process + used, (known and not used) or edge[1] == "pkg: "
     if (key := _ABOUT.match(line)) is not None:
         value = (key[2] or "").strip()
         if about.get(key[1], "") != value:
             about = about | {key[1]: value}
-    if about is part.about and process == part.process and text == part.marked:
+    if about is part.about and process == part.process and known == part.marked:
         return part
     if not part.names:
         log.parts.pop()  # the last one it is
-    log.parts.append(GoResults(about, process, marked=text))
+    log.parts.append(GoResults(about, process, marked=known))
     return log.parts[-1]
 
 

@@ -286,17 +286,17 @@ def is_long(
     `columns`: The first cells of each column. `bare`: Whether the file can be read as bare numbers: then no table of
     other headings is one.
     """
-    stated, text = stated_roles(opened, headings)
-    if stated or text:
+    stated, rows = stated_roles(opened, headings)
+    if stated or rows:
         return True
-    numeric, texts = _parts_of(columns)
+    numeric, given = _parts_of(columns)
     found = mapped(headings, numeric=numeric)
     if found is not None and (found.runs or found.benchmark or found.variant):
         return not (bare and found.runs and found.benchmark and not found.rest)  # bare numbers
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
     rest = (one for k, one in enumerate(headings) if k not in values)
     known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)
-    if values and len(headings) > 1 and not texts and known:
+    if values and len(headings) > 1 and not given and known:
         return True  # the file is the benchmark
     about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
     named = about is not None and bool(about.benchmark)
@@ -304,7 +304,7 @@ def is_long(
         return True
     names = (re.search(r"[^\W\d]", one) and not is_numeric(one.strip()) for one in headings)
     apart = len({*headings}) == len(headings)
-    return bool(not bare and texts and numeric and apart and all(names))
+    return bool(not bare and given and numeric and apart and all(names))
 
 
 def _parts_of(columns: Sequence[Sequence[str]]) -> tuple[list[int], list[int]]:
@@ -323,10 +323,10 @@ def long_mapping(
     opened: Opened, headings: Sequence[str], columns: Sequence[Sequence[str]], *, at: str = ""
 ) -> ColumnRoles:
     """Find which column is what, by what was stated, the headings and the first cells of each column."""
-    stated, text = stated_roles(opened, headings)
-    numeric, texts = _parts_of(columns)
-    found = mapped(headings, stated, text, numeric)
-    if found is not None and (found.benchmark or found.variant or stated or not texts):
+    stated, rows = stated_roles(opened, headings)
+    numeric, given = _parts_of(columns)
+    found = mapped(headings, stated, rows, numeric)
+    if found is not None and (found.benchmark or found.variant or stated or not given):
         return found
     if found is None and (summed := summaries(headings)):
         what = f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}"
@@ -347,13 +347,13 @@ def long_mapping(
         value = headings[max(free, key=lambda k: len(set(columns[k])))]  # keys have few values
         what += f": {figures.listed([headings[k] for k in free], _SHOWN)} hold numbers"
     elif found is not None:
-        hold = figures.listed([headings[k] for k in texts], _SHOWN)
+        hold = figures.listed([headings[k] for k in given], _SHOWN)
         what = f"no heading names a benchmark or a variant: {hold} hold text"
         value = headings[found.values[0][0]]
         if found.runs:
             role, value = "run", "+".join(headings[k] for k in found.runs[0])
     known, about = found.stated if found else (), mapped([*headings, "value"])
-    called = [*(about.benchmark if about else ()), *texts]
+    called = [*(about.benchmark if about else ()), *given]
     name = next((f"benchmark={headings[k]}, " for k in called if k not in known), "")
     raise opened.fail(what, f"say which: --columns '{name}{role}={value}'", at=at)
 

@@ -181,11 +181,11 @@ def _table(cells: tuple[InspectedCell, ...]) -> Table:
     for one in cells:
         names = (benchmarks[one.benchmark], variants[one.variant], one.metric)
         counts = (one.values, one.processes, one.failed)
-        texts = [Value("?" if of is None else f"{of}", of) for of in counts]
+        found = [Value("?" if of is None else f"{of}", of) for of in counts]
         for of in (one.first, one.last):
             text = "-" if of is None else figures.quantity(of, one.unit or "")
-            texts.append(Value(text, of))
-        rows.append((*names, *texts))
+            found.append(Value(text, of))
+        rows.append((*names, *found))
     return Table(name="cells", columns=tuple(columns), rows=tuple(rows))
 
 

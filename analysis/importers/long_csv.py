@@ -54,13 +54,13 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
 
     Cells between blanks stand between tabs from here on.
     """
-    start, words = 0, ""
+    start, found = 0, ""
     while text.startswith(("#", "\n"), start):
         start = text.find("\n", start) + 1 or len(text)
     if match := re.compile(r'"?sep=(.)"?\n').match(text, start):
-        start, words = match.end(), match[1]
+        start, found = match.end(), match[1]
     first = text[start : text.find("\n", start) if "\n" in text[start:] else None]
-    separator = words or max(_SEPARATORS, key=first.count)
+    separator = found or max(_SEPARATORS, key=first.count)
     if separator not in first and len(first.split()) > 1:
         lines = text[start:].split("\n")
         if len({len(line.split()) for line in lines[:_LOOKED_AT] if line.strip()}) == 1:
@@ -168,7 +168,7 @@ class _Numbers(dict[Any, int]):
 def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongTable:
     """Give each text of a column a number, a part of the rows at a time: no row is kept."""
     values = {place for place, _, _ in found.values}
-    texts = {place: _Numbers() for place in range(len(headings)) if place not in values}
+    known = {place: _Numbers() for place in range(len(headings)) if place not in values}
     parts: defaultdict[int, list[np.ndarray[Any, Any]]] = defaultdict(list)
     units: dict[int, set[str]] = {place: set() for place in values}
     total = 0
@@ -176,12 +176,12 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
         total += count
         for place in values:
             parts[place].append(_floats(columns[place], count, units[place]))
-        most = max(_DISTINCT, total // 4, *(len(texts[k]) for k in found.benchmark))
-        for place, numbers in list(texts.items()):
+        most = max(_DISTINCT, total // 4, *(len(known[k]) for k in found.benchmark))
+        for place, numbers in list(known.items()):
             codes = np.fromiter(map(numbers.__getitem__, columns[place]), np.int32, count)
             parts[place].append(codes.astype(np.int16) if len(numbers) < 2**15 else codes)
             if len(numbers) > most and place in found.rest and place not in found.stated:
-                del texts[place], parts[place]  # neither a key nor a factor
+                del known[place], parts[place]  # neither a key nor a factor
     whole = {place: np.concatenate(column) for place, column in parts.items()}
     for place, name, _ in found.values:
         column = whole.setdefault(place, np.zeros(0))
@@ -194,7 +194,7 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
         found=found,
         columns={
             place: Coded(whole.get(place, nothing), [text.removeprefix("\n") for text in numbers])
-            for place, numbers in texts.items()
+            for place, numbers in known.items()
         },
         values={place: whole[place] for place, _, _ in found.values},
         units=units,

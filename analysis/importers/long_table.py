@@ -147,15 +147,15 @@ def _by_words(
     """Take the columns whose words say that they are outcomes, or units."""
     for k in rest:
         texts = columns[k].among()
-        words = {text.strip().lower() for text in texts} - {""}
-        if not words or len(words) > _WORDS:
+        rows = {text.strip().lower() for text in texts} - {""}
+        if not rows or len(rows) > _WORDS:
             continue
         named = may_be_outcome(headings[k])
-        known = [is_good(headings[k], text) is not None for text in words]
-        some = all(known) or (any(known) and not all_numbers(words))
+        known = [is_good(headings[k], text) is not None for text in rows]
+        some = all(known) or (any(known) and not all_numbers(rows))
         without = found.unit is None and "unit" not in found.literal
         without = without and not all(unit for _, _, unit in found.values)
-        if some if named else all(map(is_outcome, words)):
+        if some if named else all(map(is_outcome, rows)):
             found = _moved(found, k, ok=(*found.ok, k))
         elif without and holds_units(headings[k], texts):
             found = _moved(found, k, unit=k)
@@ -168,11 +168,11 @@ def _that_count(
     """Tell which rows are neither failed nor warm-ups: only these are separated."""
     good = np.ones(rows, np.bool_)
     for k in found.fates:
-        texts = [
+        known = [
             not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
             for text in columns[k].texts
         ]
-        good &= np.array(texts, np.bool_)[columns[k].codes]
+        good &= np.array(known, np.bool_)[columns[k].codes]
     return good
 
 
@@ -297,10 +297,10 @@ class LongTable:
             self._give_each_run_a_row()
         self.there = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
         self.found = found = settled(self.found, self.headings, self.columns, self.there)
-        texts = [self.columns[place] for place in (*found.naming, *found.fates)]
-        self.groups, first = grouped(texts, len(self.there))
+        known = [self.columns[place] for place in (*found.naming, *found.fates)]
+        self.groups, first = grouped(known, len(self.there))
         self.keys = [
-            tuple(column.texts[column.codes[row]] for column in texts) for row in first.tolist()
+            tuple(column.texts[column.codes[row]] for column in known) for row in first.tolist()
         ]
 
     def _give_each_run_a_row(self) -> None:
@@ -493,14 +493,14 @@ class LongTable:
         valued = np.bincount(self.groups[self.there], minlength=len(self.keys))
         named = []
         for k, key in enumerate(self.keys):
-            text = dict(zip((*found.naming, *found.fates), key, strict=True))
-            named.append(self._named(text))
+            known = dict(zip((*found.naming, *found.fates), key, strict=True))
+            named.append(self._named(known))
             if not valued[k] and not any(one.strip() for one in key):
                 fate[k] = 3
-            elif found.warmup is not None and self._tells(k, found.warmup, text[found.warmup]):
+            elif found.warmup is not None and self._tells(k, found.warmup, known[found.warmup]):
                 fate[k] = 2
             else:
-                fate[k] = not all([self._tells(k, place, text[place]) for place in found.ok])
+                fate[k] = not all([self._tells(k, place, known[place]) for place in found.ok])
         cells = [name for name, _ in named]
         if (fate == 1).any():
             cells = _completed(cells, fate)

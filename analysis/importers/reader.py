@@ -360,8 +360,8 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     if len(found) > 1 and not any(one.sure for one in found):
         text = "smaller values were taken as better; add --better higher if they are not"
         cautions.append(Caution("direction-assumed", text))
-    words = _distinct(found, matrices)
-    return SourceMatrices(matrices=words, cautions=merged(cautions, trial_cautions(words)))
+    known = _distinct(found, matrices)
+    return SourceMatrices(matrices=known, cautions=merged(cautions, trial_cautions(known)))
 
 
 def with_benchmarks(

@@ -177,8 +177,8 @@ class _Reader:
                 known = self._benchmarks.get(str(data.get("benchmark_id")))
                 bench = data.get("benchmark", known)
                 warm = within(bench, "runDetails", "warmup")
-                words = type(warm) is int and warm > 0
-                self._ids[found[2]] = (_names_of(data, bench), warm if words else None)
+                there = type(warm) is int and warm > 0
+                self._ids[found[2]] = (_names_of(data, bench), warm if there else None)
 
     def _add(self, cells: list[str], at: str, *, last: bool) -> None:
         columns = self._columns or _HEADLESS.get(len(cells), ())

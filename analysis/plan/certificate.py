@@ -176,10 +176,10 @@ def _certificate(data: object) -> Certificate:
         raise ShapeError("it is another result")
     if data.get("schema") != Certificate.schema:
         raise ShapeError(f"its schema is {data.get('schema')!r}, not {Certificate.schema}")
-    texts, codes = data.get("cautions"), data.get("caution_codes")
-    if not (isinstance(texts, list) and isinstance(codes, list) and len(texts) == len(codes)):
+    found, codes = data.get("cautions"), data.get("caution_codes")
+    if not (isinstance(found, list) and isinstance(codes, list) and len(found) == len(codes)):
         raise ShapeError("its cautions have lost their codes")
-    parts = [{"code": c, "text": t, "about": []} for c, t in zip(codes, texts, strict=True)]
+    parts = [{"code": c, "text": t, "about": []} for c, t in zip(codes, found, strict=True)]
     return shaped(Certificate, {**data, "cautions": parts})
 
 

@@ -502,14 +502,14 @@ class Decidable:
         shown = self.at
         if self.trial is not None:  # the candidate that can be decided least
             shown = (max(self.at, key=lambda one: one.spread),)
-        texts = [one for one in shown if one.benchmark is not None and one.benchmark <= _HARDLY]
+        known = [one for one in shown if one.benchmark is not None and one.benchmark <= _HARDLY]
         many = figures.counted(self.benchmarks, "benchmark")
         many += "" if self.metric == "wall" else f" by {self.metric}"
         found = "hardly any difference of a benchmark can be decided"
         if not shown[0].spread:
             least = identity_needs(0, 0, _ALPHA / self.benchmarks)
             found = f"counts that do not vary, of which {least} sessions decide every difference"
-        elif texts:
+        elif known:
             first, *others = shown
             suite = "" if first.suite is None else f", {_percent(first.suite)} of the suite"
             found = f"differences below about {_percent(first.benchmark)} of a benchmark{suite} "
@@ -517,7 +517,7 @@ class Decidable:
             for one in others:
                 shares = (share for share in (one.benchmark, one.suite) if share is not None)
                 found += f"; {', '.join(map(_percent, shares))} at {_percent(one.spread)}"
-        half = max((one.half_sessions or 0 for one in texts), default=0)
+        half = max((one.half_sessions or 0 for one in known), default=0)
         if self.trial is not None:
             found += f", measured in {self.trial_sessions} sessions of {self.trial}"
             found += ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
@@ -626,14 +626,14 @@ def _at(
         shift = _shift(sessions, spread, alpha)
         return None if math.isinf(shift) else math.expm1(shift)
 
-    text, half = tells(spread, alpha), None
-    if text is not None and spread > 0:
+    found, half = tells(spread, alpha), None
+    if found is not None and spread > 0:
         counts = range(sessions + 1, _MOST_DECIDABLE + 1)
-        wanted = -math.log1p(text) / 2
+        wanted = -math.log1p(found) / 2
         place = bisect_left(counts, wanted, key=lambda count: -_shift(count, spread, alpha))
         half = counts[place] if place < len(counts) else None
     suite_told = None if suite is None else tells(suite, _ALPHA)
-    return SpreadDecides(spread, text, suite_told, half, name)
+    return SpreadDecides(spread, found, suite_told, half, name)
 
 
 def _shift(sessions: int, spread: float, alpha: float) -> float:

@@ -274,9 +274,9 @@ class _Layout:
         if axes.top:
             return 0.0
         size = self.size(axes)
-        texts = axes.x_texts and any(tick.text for tick in axes.x_ticks)
+        known = axes.x_texts and any(tick.text for tick in axes.x_ticks)
         lines = len(axes.x_label.split("\n")) if axes.x_label else 0
-        return (_TICK + _PAD + size if texts else 0) + (lines * _LINE * size + 3 if lines else 0)
+        return (_TICK + _PAD + size if known else 0) + (lines * _LINE * size + 3 if lines else 0)
 
     # --- an area in its place
 

@@ -360,13 +360,13 @@ def _services(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 def _commits(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
     """Compare the commits of what each session builds: they are its identity, and hashes are not."""
-    texts = set()
+    found = set()
     for name in (name for name in a if name in b):
         variant = name.rpartition("/")[2]
         old, new = commit_of(a[name]), commit_of(b[name])
         built = of_one_session(a[name]) or of_one_session(b[name])
-        if built and None not in (old, new) and old != new and (variant, old, new) not in texts:
-            texts.add((variant, old, new))
+        if built and None not in (old, new) and old != new and (variant, old, new) not in found:
+            found.add((variant, old, new))
             what = f"{variant} is built from another commit than before: {old} is now {new}"
             yield _changed(f"targets.{name}.commit", what, old, new, identity=True)
 
@@ -461,13 +461,13 @@ def _bytes(target: Mapping[str, Any]) -> str | None:
     libraries = libraries if isinstance(libraries, dict) else {}
     if not target.get("sha256") or any(map(of_one_session, (target, *libraries.values()))):
         return None
-    texts = {
+    found = {
         name: about.get("sha256") if isinstance(about, dict) else about
         for name, about in libraries.items()
     }
     loader = target.get("interpreter")
     hashes = sorted(map(str, loader.values())) if isinstance(loader, dict) else loader
-    return json.dumps([target["sha256"], hashes, texts], sort_keys=True, default=str)
+    return json.dumps([target["sha256"], hashes, found], sort_keys=True, default=str)
 
 
 def same_in_all(manifests: Iterable[Manifest]) -> Mapping[str, str]:

@@ -150,8 +150,8 @@ class StoredProfile:
 def write_profile(folder: Path, profile: Profile, cells: Iterable[SampledCell]) -> None:
     """Write both files of a profile into a folder that has neither; ``profile.json`` comes last."""
     write_hashed(folder / SAMPLES, (encode(cell.to_dict()) + b"\n" for cell in cells))
-    text = json.dumps(profile.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
-    write_hashed(folder / PROFILE, [text])
+    data = json.dumps(profile.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
+    write_hashed(folder / PROFILE, [data])
 
 
 def read_profile(folder: Path) -> StoredProfile:

@@ -148,23 +148,23 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     # of many parts, which the page may jump to, the pictures are folded
     parts = sum(bool(one.anchor) for one in sections) if not chapter.lead else 0
     level = 2 if chapter.headline else 3
-    text = Markup("").join(
+    found = Markup("").join(
         part for one in sections for part in _section_html(one, brief, level, parts)
     )
     if chapter.headline:
         level = 2 if _OF_METRIC.match(chapter.anchor) else 1
         return Markup(
             '<section id="{0}" class="said answer"><p class="about">{1}</p><h{2}>{3}</h{2}>{4}</section>'
-        ).format(chapter.anchor, brief(chapter.lead), level, sentence_html(chapter.headline), text)
+        ).format(chapter.anchor, brief(chapter.lead), level, sentence_html(chapter.headline), found)
     heading = Markup("<h2>{}</h2>").format(brief(shown(chapter.title)))
     if not chapter.lead:
         return Markup('<section id="{}" class="said">{}{}</section>').format(
-            chapter.anchor, heading, text
+            chapter.anchor, heading, found
         )
     return Markup(
         '<section id="{}" class="said folded"><details class="chapter"><summary>{} '
         '<span class="second sans">{}</span></summary>{}</details></section>'
-    ).format(chapter.anchor, heading, sentence_html(brief(chapter.lead)), text)
+    ).format(chapter.anchor, heading, sentence_html(brief(chapter.lead)), found)
 
 
 _OPEN = 5  # parts of a chapter whose pictures are seen; of more they are folded

@@ -177,13 +177,13 @@ def _wanted(
 
 def _table(drawing: Drawing) -> bytes:
     """Set the numbers as CSV, each as it is; what is unknown is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerow(drawing.columns)
     for row in drawing.rows:
         # of numpy's own floats too
         writer.writerow([repr(float(cell)) if isinstance(cell, float) else cell for cell in row])
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    return file.getvalue().encode("utf-8", "backslashreplace")
 
 
 # --- What all figures have in common: the runs and the roles that they are drawn in, names that fit, rows of panels.

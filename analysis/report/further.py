@@ -77,15 +77,15 @@ def published(subject: Subject) -> Chapter | None:
         "commands": [subject.command(one, of=source) for one in _COMMANDS],
     }
     title = "What the published methods say of the same runs"
-    text = partial(_by_method, subject.anchor("panel"), values)
-    return chapter_of(subject, "panel", title, text, lead=lead, values=values)
+    blocks = partial(_by_method, subject.anchor("panel"), values)
+    return chapter_of(subject, "panel", title, blocks, lead=lead, values=values)
 
 
 def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> MethodRow:
     """Give the session interval as a method's answer, with the numbers as the first screen writes them."""
     line = found.these if found.these is not None else found.benchmarks[0]
-    text = lines[line.name]
-    answer = f"{word(line, unit)}, {text.speedup.text}x {text.interval}".rstrip()
+    row = lines[line.name]
+    answer = f"{word(line, unit)}, {row.speedup.text}x {row.interval}".rstrip()
     return MethodRow(
         method="fairtrial",
         unit=_UNITS.get(found.design, found.outermost),
@@ -94,7 +94,7 @@ def _ours(found: Multilevel, lines: Mapping[str, Written], unit: str) -> MethodR
         value=line.speedup,
         low=line.low,
         high=line.high,
-        answer=answer if text.speedup.text else "no estimate",
+        answer=answer if row.speedup.text else "no estimate",
     )
 
 
@@ -136,8 +136,8 @@ def suite(subject: Subject) -> Chapter | None:
     base = subject.matrices.get(subject.baseline)
     if base is None or len(base.benchmarks) < 2:
         return None
-    text, lead = partial(_of_suite, subject), "boxes of all runs, ranking, biplot"
-    return chapter_of(subject, "suite", "The suite as a whole", text, lead=lead)
+    blocks, lead = partial(_of_suite, subject), "boxes of all runs, ranking, biplot"
+    return chapter_of(subject, "suite", "The suite as a whole", blocks, lead=lead)
 
 
 def _of_suite(subject: Subject) -> Iterator[Section]:
@@ -230,12 +230,12 @@ def variation(subject: Subject) -> Chapter | None:
         )
     # the trial of a fleet takes each host as one session; the sources of variation have both
     fleet = is_fleet(trial.path)
-    trials, text = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())
+    trials, known = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())
     metric, confidence = subject.verdict.metric, subject.verdict.confidence
     rng = stream(_SEED, "sources")
     with suppress(InsufficientDataError):
         found = sources(trials, metric=metric, confidence=confidence, rng=rng, seed=_SEED)
-        page = page_of(replace(found, cautions=merged(text, found.cautions)))
+        page = page_of(replace(found, cautions=merged(known, found.cautions)))
         anchor = subject.anchor("variation")
 
         def own(block: Block) -> Block:

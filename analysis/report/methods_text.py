@@ -406,8 +406,8 @@ def works_used(subject: Subject) -> tuple[str, ...]:
 def methods_used(subject: Subject) -> list[tuple[str, tuple[str, ...]]]:
     """Give what `METHODS` says of the published methods that gave an answer, each once."""
     panels = [one.panel for one in subject.candidates if one.panel is not None]
-    texts = [one for panel in panels for one in panel.methods]
-    answered = [one.method for one in texts if not one.answer.startswith("not possible")]
+    found = [one for panel in panels for one in panel.methods]
+    answered = [one.method for one in found if not one.answer.startswith("not possible")]
     names = dict.fromkeys(method.partition(",")[0] for method in answered)
     return [METHODS[name] for name in names if name in METHODS]
 

@@ -140,12 +140,12 @@ def _extent(lines: Iterable[Line]) -> list[float]:
 
 def _heading(result: Multilevel, texts: Mapping[str, Written]) -> str:
     line = result.these if result.these is not None else result.benchmarks[0]
-    text, many = texts[line.name], len(result.benchmarks)
-    level = f"{100 * result.confidence:.0f} % interval {text.interval}"
+    row, many = texts[line.name], len(result.benchmarks)
+    level = f"{100 * result.confidence:.0f} % interval {row.interval}"
     what = f"{many} benchmarks" if many > 1 else repr(line.name)
     words = (
-        f"{result.candidate}: {text.speedup.text} times over {what}, "
-        f"{level if text.interval else 'no interval'}, {outcome_word(line.outcome, timed=result.timed)}"
+        f"{result.candidate}: {row.speedup.text} times over {what}, "
+        f"{level if row.interval else 'no interval'}, {outcome_word(line.outcome, timed=result.timed)}"
     )
     return f"{words}; {_counted(result)}" if many > 1 else words
 
@@ -392,14 +392,14 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
     a density is the smallest that leaves it one peak.
     """
     found = {}
-    why, text = "there is no variant", list[str]()
+    why, texts = "there is no variant", list[str]()
     for name, matrix in list(subject.matrices.items())[: len(COLOURS)]:
         try:
             runs = runs_of(matrix)
             drawn = sample_means(runs, rng=stream(_SEED, "mean sample size", name))
             found[name] = {size: (x - x.mean()) / x.std(ddof=1) for size, x in drawn}
             _, least = sizes_enough(runs, risk=0.05, rng=stream(_SEED, "mean sample size", name))
-            text.append(f"{name}: means {from_on(*least)}")
+            texts.append(f"{name}: means {from_on(*least)}")
         except AnalysisError as error:
             why = error.what
     if not found:
@@ -437,7 +437,7 @@ def draw_means(subject: Subject, sheet: Sheet) -> Drawing:
     high = -(-len(panels) // across) * (_HIGH + 3 * sheet.font_size * POINT)
     return Drawing(
         alt=f"Densities of {rows[0][2]} means of n runs each, n from {sizes[0]} to {sizes[-1]}, "
-        f"against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(text)}.",
+        f"against the normal law, at risk 0.05, seed {_SEED}. {'. '.join(texts)}.",
         picture=in_columns(sheet, panels, across, min(230.0, high)),
         columns=("variant", "n", "means", "p_lilliefors"),
         rows=tuple(rows),

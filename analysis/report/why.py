@@ -285,8 +285,8 @@ def chapter(subject: Subject) -> Chapter | None:
             for one in found.recorded
         ],
     }
-    text, lead = partial(_sections, values), values["summary"]
-    return chapter_of(subject, "why", "Why it differs", text, lead=lead, values=values)
+    blocks, lead = partial(_sections, values), values["summary"]
+    return chapter_of(subject, "why", "Why it differs", blocks, lead=lead, values=values)
 
 
 def _summary(found: Beside) -> str:

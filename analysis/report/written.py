@@ -197,13 +197,13 @@ def _rows(
     found, unit = one.multilevel, subject.verdict.unit
     if found is None:
         return
-    texts = {id(line): text for line, text in all_written(found)}
+    known = {id(line): row for line, row in all_written(found)}
     lines = {line.name: line for line in found.benchmarks}
     listed: list[tuple[str, Line]] = [
         (name, lines[name]) for name in subject.order if name in lines
     ]
     for label, line in (*listed, *suite_lines(found)):
-        text = texts[id(line)]
+        row = known[id(line)]
         sides: dict[str, Any] = {"candidate": None, "baseline": None}
         if isinstance(line, BenchmarkLine):
             for side, name in (("candidate", one.variant), ("baseline", subject.baseline)):
@@ -213,9 +213,9 @@ def _rows(
             "name": line.name,
             "label": shown(label),
             **sides,
-            "speedup": text.speedup,
-            "low": text.low,
-            "high": text.high,
+            "speedup": row.speedup,
+            "low": row.low,
+            "high": row.high,
             "outcome": line.outcome,
             "word": word(line, unit),
             "advice": advice(line, found),

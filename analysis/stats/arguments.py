@@ -132,10 +132,10 @@ def _kind_of(hint: Any) -> _Requirement:  # noqa: ANN401 - an annotation may be 
             ),
             words,
         )
-    texts = inner[0] is str
+    there = inner[0] is str
     return _Requirement(
         lambda value: (
-            (_is_list(value) or (texts and isinstance(value, str)))
+            (_is_list(value) or (there and isinstance(value, str)))
             and all(map(parts[0].fits, value))
         ),
         words,

@@ -60,10 +60,10 @@ def dask_cluster(address: str) -> Iterator[None]:
 
     try:
         file = Path(address)
-        text = json.loads(file.read_text("utf-8"))["address"] if file.is_file() else address
-        if not _ADDRESS.fullmatch(text):
+        known = json.loads(file.read_text("utf-8"))["address"] if file.is_file() else address
+        if not _ADDRESS.fullmatch(known):
             raise ValueError("this is neither its address nor its file")
-        client: Any = distributed.Client(text, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = distributed.Client(known, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError, KeyError) as error:
         fix = "give the address that 'dask scheduler' printed, such as --dask tcp://HOST:8786"
         raise UsageError(f"no Dask scheduler answers: {error}", address, fix) from None

@@ -158,8 +158,8 @@ def _left_running(trial: Trial) -> Iterator[Caution]:
         session, what = found[0]
         more = f", and likewise in {len(found) - 1} more" if len(found) > 1 else ""
         text = f"{what} of session {session}{more}: nobody saw how long it waited for a CPU; declare it under 'services'"
-        words = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
-        yield Caution("hook-left-running", text, short=words)
+        known = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
+        yield Caution("hook-left-running", text, short=known)
 
 
 _RISK = 0.05
@@ -511,12 +511,12 @@ def chosen_cautions(
     there = {*rows, *names}
     found: list[tuple[tuple[int, int], Caution]] = []
     for one in cautions:
-        text = None if one.short is None else one.short.on(there)
+        known = None if one.short is None else one.short.on(there)
         if one.code == OF_ONE_SIDE and set(one.about) <= there:
             continue  # they have their rows, with what happened to them
-        if one.code in _RANKS and text is not None:
+        if one.code in _RANKS and known is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)
-            words = replace(one, text=text.fitted(called), short=text)
-            found.append(((_RANKS[one.code], -touched), words))
+            caution = replace(one, text=known.fitted(called), short=known)
+            found.append(((_RANKS[one.code], -touched), caution))
     found.sort(key=lambda pair: pair[0])
     return ShownCautions(tuple(one for _, one in found[:most]), max(len(found) - most, 0))

@@ -172,10 +172,10 @@ class CompareAnswer(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give the verdict's keys and what `compare` adds."""
-        text, step = self.verdict.to_dict(), next_step(self)
+        found, step = self.verdict.to_dict(), next_step(self)
         by_name = {one.variant: one for one in self.commands}
-        candidates = [one | by_name[one["variant"]].to_dict() for one in text["candidates"]]
-        return text | {
+        candidates = [one | by_name[one["variant"]].to_dict() for one in found["candidates"]]
+        return found | {
             "method": self.method,
             "candidates": candidates,
             "sentence": answer_sentence(self),

@@ -220,13 +220,13 @@ def _grounds(answer: CompareAnswer) -> str:
 
 def _interval(one: ComparedCommand) -> str:
     """Give the interval; of what takes the same time it has a side, which the sentence does not say."""
-    text = one.difference
-    if text is None or one.word == "undecided":  # whose sentence holds it
+    gap = one.difference
+    if gap is None or one.word == "undecided":  # whose sentence holds it
         return ""
-    found = text.interval()
-    if one.word != "equivalent" or text.ratio is None or "less" in found or "more" in found:
+    found = gap.interval()
+    if one.word != "equivalent" or gap.ratio is None or "less" in found or "more" in found:
         return found
-    return f"{found} {'less' if text.ratio < 1 else 'more'}"
+    return f"{found} {'less' if gap.ratio < 1 else 'more'}"
 
 
 def _interval_of_times(verdict: Verdict) -> str:
@@ -369,15 +369,15 @@ def _mean(value: float | None, metric: str) -> str:
 
 def _last(one: ComparedCommand, answer: CompareAnswer) -> str:
     """Say what a command takes more or less than the baseline."""
-    several, text = len(answer.others) > 1, one.difference
+    several, found = len(answer.others) > 1, one.difference
     if one is answer.base:
         return "-" if several else ""
     if not one.answered and one.times.failed:
         return f"{one.failed} failed"
-    if text is None or not one.answered:
+    if found is None or not one.answered:
         return "no answer"
     if one.word == "undecided":
-        return f"? {text.cell_interval()}" if several and text.low is not None else "undecided"
+        return f"? {found.cell_interval()}" if several and found.low is not None else "undecided"
     if one.word == "equivalent":
         return f"same within {100 * answer.verdict.margin:g} %"
-    return re.sub("^(is|takes) ", "", text.phrase()).removesuffix(" as")
+    return re.sub("^(is|takes) ", "", found.phrase()).removesuffix(" as")

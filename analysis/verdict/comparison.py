@@ -404,18 +404,18 @@ def _environment_changes(
     changes = diff(first[0], second[0])
     if _one_redaction(old.manifest.host_id, new.manifest.host_id):
         return changes, []
-    texts = tuple(
+    found = tuple(
         change
         for change in changes
         if not any(PLACEHOLDER.search(repr(value)) for value in (change.old, change.new))
     )
-    if len(texts) == len(changes):
-        return texts, []
+    if len(found) == len(changes):
+        return found, []
     text = (
-        f"names were taken out of a trial: of {figures.counted(len(changes) - len(texts), 'thing')} in the "
+        f"names were taken out of a trial: of {figures.counted(len(changes) - len(found), 'thing')} in the "
         "environments nobody can tell whether they differ"
     )
-    return texts, [Caution("environment-redacted", text)]
+    return found, [Caution("environment-redacted", text)]
 
 
 def _drift(records: list[Mapping[str, Any]]) -> int | None:

@@ -116,10 +116,10 @@ def conclusion_of(
         return "reproduced"
     if lead is not None and lead.old.decided:
         return _LEADING[lead.agreement]
-    texts = {one.agreement for one in concluded}
-    if texts == {"agrees"}:
+    found = {one.agreement for one in concluded}
+    if found == {"agrees"}:
         return "reproduced"
-    return "partly" if texts - {"cannot tell"} else "cannot tell"
+    return "partly" if found - {"cannot tell"} else "cannot tell"
 
 
 _LEADING: dict[Agreement, Reproduction] = {
@@ -136,12 +136,12 @@ def overall(words: Sequence[Reproduction]) -> Reproduction:
     One word where all have it. "not" where nothing else was told; "partly" where some conclusions
     hold and others do not, or could not be told.
     """
-    texts = set(words) - {"cannot tell"}
-    if not texts:
+    found = set(words) - {"cannot tell"}
+    if not found:
         return "cannot tell"
-    if texts == {"reproduced"}:
+    if found == {"reproduced"}:
         return "reproduced" if "cannot tell" not in words else "partly"
-    return "not" if texts == {"not"} else "partly"
+    return "not" if found == {"not"} else "partly"
 
 
 _LIMIT = 100

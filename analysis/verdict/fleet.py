@@ -242,8 +242,8 @@ def judge_fleet(
         raise found.unknown or nothing_to_judge(opened.path, found.progress)
     several = len(found.judged) > 1 and len(found.chosen) > 1
     answer = _together(opened, found) if several else _as_one_trial(opened, found)
-    text = merged(question_cautions(unnamed), _host_cautions(found), answer.cautions)
-    return replace(answer, usual=usual, hosts=found.standing(), cautions=text)
+    known = merged(question_cautions(unnamed), _host_cautions(found), answer.cautions)
+    return replace(answer, usual=usual, hosts=found.standing(), cautions=known)
 
 
 def _as_one_trial(opened: OpenedFleet, found: _Hosts) -> Verdict:
@@ -256,8 +256,8 @@ def _as_one_trial(opened: OpenedFleet, found: _Hosts) -> Verdict:
         if one.trial is not None and one.progress.host == found.judged[0].host
     )
     answer = judge_host(trial, found.question)
-    text = merged(found.left_out_cautions(), answer.cautions)
-    return replace(answer, path=str(opened.path), cautions=text)
+    known = merged(found.left_out_cautions(), answer.cautions)
+    return replace(answer, path=str(opened.path), cautions=known)
 
 
 def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
@@ -339,12 +339,12 @@ def _explained(
         return None if one.multilevel is None or both is None else panel_of(one.multilevel, both)
 
     listed = figures.listed([one.host for one in hosts], _NAMED)
-    text = Caution(
+    caution = Caution(
         "hosts-as-sessions",
         f"the published methods, and pictures of single runs, take each of {len(hosts)} hosts "
         f"({listed}) as one session, in this order; the answer does not",
     )
-    return tuple(replace(one, panel=panel(one)) for one in candidates), (text,)
+    return tuple(replace(one, panel=panel(one)) for one in candidates), (caution,)
 
 
 def _host_cautions(found: _Hosts) -> Iterator[Caution]:

@@ -551,25 +551,25 @@ def _of_lines(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
     if not found:
         return f"nothing could be compared of {ours} and {base}"
     line = min(found, key=lambda line: line.speedup or 1.0)
-    words, undecided = difference(gate, one, line), line.outcome == "undecided"
+    gap, undecided = difference(gate, one, line), line.outcome == "undecided"
     where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {short_name(line.name)}"
     if one.outermost == "host":
         where += " on hosts like these"
     also = f", and on {len(found) - 1} more" if len(found) > 1 else ""
     end = _held(gate, one, line)
     word: Word = "undecided" if undecided else "slower"
-    if counted := counted_sentence(line, words, (ours, base), word, where):
+    if counted := counted_sentence(line, gap, (ours, base), word, where):
         return f"{counted}{also}: {end}"
-    if undecided and (words.low is None or words.too_few):
-        why = "too few values" if words.too_few else "there is no interval"
+    if undecided and (gap.low is None or gap.too_few):
+        why = "too few values" if gap.too_few else "there is no interval"
         return f"nothing is decided for {ours} against {base}{where}: {why}"
     if undecided and line.reason != "totals":
-        return f"{ours} {words.verb} {words.between()} than {base}{where}{also}: {end}"
-    text = f"{words.sentence(ours, base)}{where}"
-    if line.speedup == 1 and words.low is None:
-        text = f"{ours} {words.same()} as {base}{where}"
-    if words.interval():
-        text += f" ({words.interval()})"
+        return f"{ours} {gap.verb} {gap.between()} than {base}{where}{also}: {end}"
+    text = f"{gap.sentence(ours, base)}{where}"
+    if line.speedup == 1 and gap.low is None:
+        text = f"{ours} {gap.same()} as {base}{where}"
+    if gap.interval():
+        text += f" ({gap.interval()})"
     if undecided:
         end = f"but in all it lies on the other side of {_limit(gate, one)}"
     return f"{text}{also}: {end}"

@@ -161,7 +161,7 @@ def rank_variants(
         raise UsageError(
             "there are no two variants to compare", str(trial.path), "measure a second variant"
         )
-    texts = tuple(_lines(pairs, look.alpha(confidence)))
+    found = tuple(_lines(pairs, look.alpha(confidence)))
     names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
     published = _friedman(names, sides) if ranked else None
     info = trial.metric(metric)
@@ -175,8 +175,8 @@ def rank_variants(
         margin=margin,
         sessions=trial.sessions,
         variants=tuple(names),
-        pairs=texts,
-        places=_places(names, pairs, texts),
+        pairs=found,
+        places=_places(names, pairs, found),
         friedman=published,
         nemenyi=None
         if published is None
@@ -221,8 +221,8 @@ def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
         word: Word = _TURNED.get(line.outcome, line.outcome) if turned else line.outcome
         settled = q <= risk / 2 if word == "equivalent" else p <= risk
         settled |= word == "equivalent" and line.law == "identity"  # which needs no p
-        words = [one.outcome for one in result.benchmarks]
-        counts = words.count("faster"), words.count("slower")
+        outcomes = [one.outcome for one in result.benchmarks]
+        counts = outcomes.count("faster"), outcomes.count("slower")
         ends = (line.low, line.high)
         low, high = (_inverse(ends[1]), _inverse(ends[0])) if turned else ends
         texts.append(

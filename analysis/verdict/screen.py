@@ -274,7 +274,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     unit, timed = verdict.unit, figures.timed(verdict.unit)
     suite = any(result.these is not None for result in known.values())
     counts = {name: Counter(x.outcome for x in one.benchmarks) for name, one in known.items()}
-    words = [each for each in _WORDS if suite and any(one[each] for one in counts.values())]
+    outcomes = [each for each in _WORDS if suite and any(one[each] for one in counts.values())]
     called = shortened([*known], _NAME)
 
     def mean(row: tuple[str, Line | None]) -> Cell:
@@ -296,7 +296,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
                 _OF.get(each, "") or outcome_word(each, timed=timed),
                 partial(lambda row, each: counts[row[0]][each], each=each),
             )
-            for each in words
+            for each in outcomes
         ),
     )
     marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}

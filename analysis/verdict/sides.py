@@ -176,8 +176,8 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
                 "nothing is known of {}: no iteration of it is behind the warm-up", variant
             )
         text = f"{variant} has no run that counts{why}"
-        words = Caution("variant-left-out", text, (variant,), short)
-        return VariantSide(name=variant, matrix=None, floored=floored, cautions=(words,))
+        caution = Caution("variant-left-out", text, (variant,), short)
+        return VariantSide(name=variant, matrix=None, floored=floored, cautions=(caution,))
     found = [
         c if c.code == "no-iterations" else c.of(variant)
         for c in matrix.cautions

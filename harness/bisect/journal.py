@@ -240,9 +240,9 @@ class Journal:
     def store(self, bisection: Mapping[str, Any]) -> None:
         """Replace ``bisect.json``: what was asked, and the `bisection` so far."""
         state = {**bisection, "store_schema": SCHEMA, "asked": asdict(self.asked)}
-        text = json.dumps(state, indent=1, allow_nan=False).encode() + b"\n"
+        data = json.dumps(state, indent=1, allow_nan=False).encode() + b"\n"
         with storing(self.folder / STATE):
-            write_synced(self.folder, _FRESH, text)
+            write_synced(self.folder, _FRESH, data)
             (self.folder / _FRESH).replace(self.folder / STATE)
             sync_folder(self.folder)
 

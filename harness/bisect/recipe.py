@@ -531,8 +531,8 @@ class _Maker:
     def _used_by_hooks(self) -> set[str]:
         hooks = self.given.get("hooks") or {}
         steps = [step for name in ("before", "after") for step in _steps(hooks.get(name))]
-        texts = [parse_template(text) for step in steps for text in self._words(step)]
-        return {name for one in texts for name in one.names} - {"variant", "benchmark"}
+        found = [parse_template(text) for step in steps for text in self._words(step)]
+        return {name for one in found for name in one.names} - {"variant", "benchmark"}
 
 
 def _steps(value: Any) -> list[Any]:  # noqa: ANN401 - one command, a list of them, or none

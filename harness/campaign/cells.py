@@ -606,22 +606,22 @@ class ServiceMaker:
         if variant is not None:
             values = {**variant.values, "variant": variant.name, **values}
             who += f" of variant {quote(variant.name)}"
-        words, fill = one.section, self._filler
+        found, fill = one.section, self._filler
         cwd = self._root
-        if words["cwd"] is not None:
+        if found["cwd"] is not None:
             plain = {name: text for name, text in values.items() if name not in self.ports}
-            cwd /= fill.text((*one.path, "cwd"), words["cwd"], plain, who)
+            cwd /= fill.text((*one.path, "cwd"), found["cwd"], plain, who)
         made = {
-            "command": fill.command((*one.path, "command"), words["command"], values, who),
+            "command": fill.command((*one.path, "command"), found["command"], values, who),
             "cwd": cwd,
             "env": {
                 name: fill.text((*one.path, "env", name), text, values, who)
-                for name, text in (words["env"] or {}).items()
+                for name, text in (found["env"] or {}).items()
             },
-            "cpus": chosen_cpus(words["cpus"], (*one.path, "cpus"), fill.faults),
-            "ready": self._ready((*one.path, "ready"), words["ready"], values, who),
+            "cpus": chosen_cpus(found["cpus"], (*one.path, "cpus"), fill.faults),
+            "ready": self._ready((*one.path, "ready"), found["ready"], values, who),
         }
-        fields = fields_of(SERVICE, {**words, "ready": {**words["ready"], "port": None}}) | made
+        fields = fields_of(SERVICE, {**found, "ready": {**found["ready"], "port": None}}) | made
         return Service(name=one.name, variant=None if variant is None else variant.name, **fields)
 
     def _ready(

@@ -47,16 +47,16 @@ Fault = tuple[Location, str, str]  # what is wrong at a key, and the remedy
 def built_files(cells: Iterable[Cell], builds: Sequence[Build], places: Places) -> Iterator[Fault]:
     """Find a file that a build makes in the place of one that each run writes anew."""
     made = {build.variant: frozenset(build.artifacts) for build in builds}
-    texts = set()
+    found = set()
     for cell in cells:
         for rule in cell.metrics:
             place = places[cell.benchmark, cell.variant, rule.name]
             if rule.when == "build" or rule.source not in made.get(cell.variant, ()):
                 continue
-            if place not in texts:
+            if place not in found:
                 what = f"the metric {quote(rule.name)} is read from a file that the build makes ('artifacts'), and that would be removed before each run"
                 yield place, what, "write 'when: build'"
-            texts.add(place)
+            found.add(place)
 
 
 def written_by_others(cells: Iterable[Cell], builds: Iterable[Build]) -> list[str]:

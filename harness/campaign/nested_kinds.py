@@ -150,9 +150,9 @@ class Forms(Kind):
 
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - of the form that is there
         """Give the value of the form that is there."""
-        texts = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        known = isinstance(value, list) and all(isinstance(item, str) for item in value)
         form = self._form(value)
-        if form is None or (self.of_commands and texts and value):
+        if form is None or (self.of_commands and known and value):
             what = f"must be {self.needs}, not {described(value)}"
             return faults.value(at, what, _fix_of(value) or _fix_of_form(at, value))
         return form.read(value, at, faults)

@@ -134,11 +134,11 @@ class ProcessorTime:
         for name in [b"\ncpu%d " % cpu for cpu in cpus] or [b"\ncpu "]:
             start = self._data.find(name)
             end = self._data.find(b"\n", start + 1)
-            words = self._data[start + len(name) : end].split()
-            whole_line = start >= 0 and end >= 0 and len(words) > max(columns)
-            if not whole_line or not all(word.isdigit() for word in words):
+            found = self._data[start + len(name) : end].split()
+            whole_line = start >= 0 and end >= 0 and len(found) > max(columns)
+            if not whole_line or not all(word.isdigit() for word in found):
                 return None
-            total += sum(int(words[column]) for column in columns)
+            total += sum(int(found[column]) for column in columns)
         return total
 
 

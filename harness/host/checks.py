@@ -209,19 +209,19 @@ def cgroup(situation: Situation) -> Finding:
 
     A limit of the campaign that no group here can hold is fatal to its trials.
     """
-    text = _grouped(situation)
+    finding = _grouped(situation)
     own = situation.state.cgroup
     there = situation.groups
     if there is None and own is not None and own.writable:
         there = own.handed_down if own.others and not own.top else own.controllers
     limit = missing_for(situation.limits, there or ())
     if limit is not None:
-        what = f"the limit '{limit}' cannot be held, and no trial begins without it: {text.what}"
-        return found("fail", what, text.where, f"{DELEGATED}; or drop the limit")
+        what = f"the limit '{limit}' cannot be held, and no trial begins without it: {finding.what}"
+        return found("fail", what, finding.where, f"{DELEGATED}; or drop the limit")
     if situation.ungrouped and not situation.limits:
         what = "no run gets a cgroup, because the campaign does not want one: the sums over all processes of a run are unknown"
         return found("unknown", what, "isolation.containment = none")
-    return text
+    return finding
 
 
 def _grouped(situation: Situation) -> Finding:

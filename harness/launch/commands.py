@@ -483,10 +483,10 @@ class ServiceProcess:
 
 def _lives(pid: int) -> bool:
     try:
-        text = Path(f"/proc/{pid}/stat").read_bytes()
+        data = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
         return False
-    return text.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
+    return data.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
 
 
 def _ending(done: Execution) -> str:

@@ -50,11 +50,11 @@ def begins_there(folder: Path, campaign: str) -> bool:
             manifest = read_manifest(folder)
             return manifest.origin == "measured" and manifest.campaign_name == campaign
         # killed while it was made: the manifest comes last, the campaign's text before it
-        text = folder / CAMPAIGN
-        if not text.exists() or not text.stat().st_size:
+        place = folder / CAMPAIGN
+        if not place.exists() or not place.stat().st_size:
             kept = (path for path in folder.rglob("*") if not path.is_dir())
             return not any(path.parent != folder or path.stat().st_size for path in kept)
-        return campaign_name(text) == campaign
+        return campaign_name(place) == campaign
     except (OSError, StoreError, CampaignError):
         return False  # whoever reads it as a trial says why
 

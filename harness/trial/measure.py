@@ -196,8 +196,8 @@ class Measurer:
         self._spools.close()
         dropped = self._spools.finding()
         strange = () if self._tally is None else self._tally.findings()
-        left, text = self._leftovers.findings(), self._values.findings()
-        return [*strange, *left, *text, *(() if dropped is None else (dropped,))]
+        left, findings = self._leftovers.findings(), self._values.findings()
+        return [*strange, *left, *findings, *(() if dropped is None else (dropped,))]
 
     def _renew(self, what: str) -> None:
         self.client.close()
@@ -225,7 +225,7 @@ class Measurer:
             if (found := self.client.placement) != before:
                 self._placement = found  # said once
                 what = "it cannot be put back, and stays"
-        text = warning(
+        finding = warning(
             "placement",
             f"the launcher was changed while it measured: {before.changes(now)}; {what}. Runs of the "
             f"rows from position {rows[0]} to {rows[-1]} may have inherited that, whatever the rows say",
@@ -233,7 +233,7 @@ class Measurer:
             "find out which program changes its parent; measure those rows again",
             "a program inherits where it runs, and how it is scheduled, from its launcher",
         )
-        self._trial.look([text], self._session)
+        self._trial.look([finding], self._session)
 
     def measure(self, run: PlannedRun) -> Measurement:
         """Execute one run; again where its launcher died, or something stood still meanwhile."""
@@ -248,8 +248,8 @@ class Measurer:
                         return found
                     suspended += 1
                     again = suspended <= MOST_REPEATS
-                    text = finding_of_standstill(run, found, again=again)
-                    self._trial.look([text], self._session)
+                    finding = finding_of_standstill(run, found, again=again)
+                    self._trial.look([finding], self._session)
                 except LauncherDiedError as died:  # that of hooks is a CommandFailedError
                     deaths += 1
                     self._renew(f"{run.benchmark} / {run.variant}: {died.what}")

@@ -124,8 +124,8 @@ def padding(seed: int, session: int, position: int, setting: str | int) -> int:
     if isinstance(setting, int):
         return setting
     # a hash, not a generator: seeding one would cost more than all else between two runs
-    text = f"{seed}/padding/{session}/{position}".encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest()) % PADDING_LIMIT
+    data = f"{seed}/padding/{session}/{position}".encode()
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest()) % PADDING_LIMIT
 
 
 _ROW_BYTES = 1200  # a row of measurements and one of the plan, generously

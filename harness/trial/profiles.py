@@ -505,11 +505,11 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
         raise HostError(what, str(trial), "put it back, or measure a new trial and ask that one")
     defaults, own = defaults_of(trial, manifest)
     with opened(trial / CAMPAIGN) as file:
-        text = file.read()
+        data = file.read()
     loaded = functools.partial(
         load_campaign, source, seed=manifest.seed, defaults=defaults, own=own
     )
-    found = loaded(text=text)
+    found = loaded(text=data)
     if identity_of(found, manifest.campaign_identity) != manifest.campaign_sha256:
         with contextlib.suppress(FairtrialError):
             accepted = loaded()

@@ -212,12 +212,12 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, Table]:
         )
     try:
         with opened(path / RESOLVED) as file:
-            text = file.read()
-        digest = hashlib.sha256(text).hexdigest()
+            data = file.read()
+        digest = hashlib.sha256(data).hexdigest()
         if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
             raise ValueError("it has changed since the trial ended")
-        table = {**BEFORE, **stored_defaults(text)}
-        return table, stored_own_defaults(text)
+        table = {**BEFORE, **stored_defaults(data)}
+        return table, stored_own_defaults(data)
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         what = f"the defaults with which the trial began cannot be read: {reason}"

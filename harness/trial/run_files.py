@@ -92,7 +92,7 @@ class RunValues:
 
     def findings(self) -> list[Finding]:
         """Say what was not kept, and which quantiles runs have too few values for."""
-        texts = [
+        found = [
             warning(
                 "quantiles",
                 f"{benchmark} / {variant}: {name} is unknown in {few.runs} run{'s' * (few.runs > 1)}: it "
@@ -105,7 +105,7 @@ class RunValues:
         ]
         if self._dropped:
             count, size = len(self._dropped), sum(self._dropped)
-            texts.append(
+            found.append(
                 warning(
                     "kept-samples",
                     f"the values of {count} run{'s' * (count > 1)} ({size / 1e6:.1f} MB) were not kept: the "
@@ -115,7 +115,7 @@ class RunValues:
                     "they cannot be merged, nor judged iteration by iteration",
                 )
             )
-        return texts
+        return found
 
     def _kept(self, run: PlannedRun, metric: str, values: Sequence[float]) -> StoredSamples:
         data, about = packed(values)
@@ -255,7 +255,7 @@ class ArgumentFiles:
 
     def look(self) -> tuple[Finding, ...]:
         """Say before a session which of the known ones have changed, and note the others."""
-        texts = tuple(self._changes())
+        findings = tuple(self._changes())
         self._candidates = {
             path: (signature, digest)
             for path in self._unknown()
@@ -264,7 +264,7 @@ class ArgumentFiles:
         }
         if self._candidates:
             self._left = {(cell.benchmark, cell.variant) for cell in self._campaign.cells}
-        return texts
+        return findings
 
     def executed(self, benchmark: str, variant: str) -> bool:
         """Count a run in; tell whether it was the last first one, and `known` has grown."""
@@ -388,12 +388,12 @@ def _inputs_among(campaign: Campaign, programs: Programs) -> Iterator[Problem]:
             files.setdefault(_identity(source), (cell, metric, source))
     if not files:
         return
-    texts = set()
+    found = set()
     for what, path in every_input(campaign, programs):
         key = _identity(path)
-        if key not in files or key in texts:
+        if key not in files or key in found:
             continue
-        texts.add(key)
+        found.add(key)
         cell, metric, source = files[key]
         yield Problem(
             what=f"the metric '{metric}' is read from {source}, which is removed before each run, "

@@ -431,8 +431,8 @@ class Store:
             return
         records[-1]["sessions"] = [sessions[0], max(sessions[0], last)]
         with storing(self.path / ENVIRONMENT):
-            text = b"".join(encode(record) + b"\n" for record in records)
-            write_synced(self.path, FRESH_ENVIRONMENT, text)
+            data = b"".join(encode(record) + b"\n" for record in records)
+            write_synced(self.path, FRESH_ENVIRONMENT, data)
             (self.path / FRESH_ENVIRONMENT).replace(self.path / ENVIRONMENT)
             sync_folder(self.path)
 

@@ -387,10 +387,10 @@ def lines_of_metrics(
     for metric in dict.fromkeys(metrics):
         try:
             sides = sides_of(metric)
-            text = multilevel(*sides, confidence=confidence, margin=margin, correction="none")
+            known = multilevel(*sides, confidence=confidence, margin=margin, correction="none")
         except AnalysisError:
             continue
-        line = text.these if len(text.benchmarks) > 1 else text.benchmarks[0]
+        line = known.these if len(known.benchmarks) > 1 else known.benchmarks[0]
         if line is not None:
             found = (line.speedup, line.low, line.high, line.pvalue, line.pvalue_equivalent)
             if None not in found:

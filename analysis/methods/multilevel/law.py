@@ -374,7 +374,7 @@ def decide(
     ]
     ours, theirs = (adjusted(family, correction)[:size] for family in families)
     known = ~np.isnan(half)
-    alone, words = (
+    alone, outcomes = (
         tuple(
             word_of(e, equivalent=q, differs=p)
             for e, q, p in zip(
@@ -396,7 +396,7 @@ def decide(
         pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
         steps=holm_steps(families[0], correction)[:size],
         steps_equivalent=holm_steps(families[1], correction)[:size],
-        outcome=words,
+        outcome=outcomes,
         outcome_uncorrected=alone,
     )
 

@@ -198,8 +198,8 @@ def joint_shuffled(
     bit = np.arange(pairs)
     for _ in range(TRIES):
         draws = rng.random((out_a.size, size + -(-pairs // 32)))
-        words = (draws[:, size:] * 4294967296.0).astype(np.int64)
-        swaps = words[:, bit // 32].T >> (bit % 32)[:, None] & 1
+        found = (draws[:, size:] * 4294967296.0).astype(np.int64)
+        swaps = found[:, bit // 32].T >> (bit % 32)[:, None] & 1
         taken = np.concatenate([_shuffled(draws, order, size), _swapped(swaps.astype(bool))])
         done = _filled(_joint(runs, taken), done, out_a, out_b)
         if done == out_a.size:

@@ -270,8 +270,8 @@ class SpeedupTest(Result):
     @property
     def word(self) -> Word:
         """What the candidate is, by mean or median; undecided where the two contradict each other."""
-        words = {self.mean.word, self.median.word} - {"undecided"}
-        return words.pop() if len(words) == 1 else "undecided"
+        outcomes = {self.mean.word, self.median.word} - {"undecided"}
+        return outcomes.pop() if len(outcomes) == 1 else "undecided"
 
     @property
     def accelerated(self) -> bool:
@@ -336,8 +336,8 @@ class SpeedupSuite(Result):
 
         That all are faster needs no correction for their number: each must be significant.
         """
-        words = {test.word for test in self.benchmarks}
-        return words.pop() if len(words) == 1 else "undecided"
+        outcomes = {test.word for test in self.benchmarks}
+        return outcomes.pop() if len(outcomes) == 1 else "undecided"
 
     @property
     def slower(self) -> dict[Tested, int]:

@@ -323,8 +323,8 @@ def _seen(trial: Trial, metric: str) -> Iterator[Covariate]:
 
 def _printed_as(trial: Trial, metric: str) -> str:
     """Give the metric whose values a metric is made of: that of a quantile, else itself."""
-    text = quantile_about(trial.manifest.metrics.get(metric, {}))
-    return metric if text is None else text[0]
+    found = quantile_about(trial.manifest.metrics.get(metric, {}))
+    return metric if found is None else found[0]
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:

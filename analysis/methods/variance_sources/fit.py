@@ -412,9 +412,9 @@ def factors_of(
         workers=workers,
         prefer="processes",
     )
-    texts = [one for of_cell in by_cell for one in of_cell]
+    found = [one for of_cell in by_cell for one in of_cell]
     family = FamilyOfTests(asked.permutations)
-    for one in texts:
+    for one in found:
         if one.drawn is not None:
             family.add(one.surprise, one.drawn)
     adjusted = iter(family.adjusted())
@@ -422,7 +422,7 @@ def factors_of(
         one.factor
         if one.drawn is None
         else replace(one.factor, pvalue_adjusted=max(next(adjusted), one.factor.pvalue or 0.0))
-        for one in texts
+        for one in found
     )
     return factors, _cautions(runs, factors, short)
 
@@ -479,11 +479,11 @@ def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: flo
     effect = effect_of(
         one.columns, one.found, own.along, spread=spread, fits=own, confidence=confidence
     )
-    text = own
+    known = own
     if one.witnesses is not None:
-        text = beside_its_count(one.witnesses, fits[1], fits[2])
-    found, drawn = surprise(text, own)
-    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(text))
+        known = beside_its_count(one.witnesses, fits[1], fits[2])
+    found, drawn = surprise(known, own)
+    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(known))
     return _Tested(factor, found, drawn)
 
 
@@ -493,14 +493,14 @@ def _between(
     if columns.either:  # windows of a circle are for runs: sessions are too few for so many
         return None
     rng = asked.stream("sessions", cell, covariate.name)
-    text = between_sessions(cell, columns, asked.permutations, rng)
-    if text is None:
+    known = between_sessions(cell, columns, asked.permutations, rng)
+    if known is None:
         return None
-    fits = None if covariate.name == "session" else text.fits
+    fits = None if covariate.name == "session" else known.fits
     found, drawn = (0.0, None) if fits is None else surprise(fits)
-    along, coordinates = text.along, text.coordinates
+    along, coordinates = known.along, known.coordinates
     sure: dict[str, Any] = {"fits": fits, "confidence": asked.confidence}
-    effect = effect_of(columns, along, coordinates, spread=text.spread, **sure)
+    effect = effect_of(columns, along, coordinates, spread=known.spread, **sure)
     p = None if fits is None else pvalue(fits)
     if fits is None and columns.effect_of != "levels":  # a slope through so few sessions is none
         effect |= dict.fromkeys(("effect", "lowest", "highest"))
@@ -607,7 +607,7 @@ def within_trials(
         what = f"{response} is the same in all {runs.logs.size} runs: nothing varies"
         fix = "look at another metric, or at programs whose times are measured more finely"
         raise AnalysisError(what, ", ".join(runs.trials[:3]), fix)
-    factors, text = factors_of(runs, FactorQuestion(permutations, confidence, root), workers)
+    factors, known = factors_of(runs, FactorQuestion(permutations, confidence, root), workers)
     return Sources(
         of=tuple(names),
         response=response,
@@ -621,7 +621,7 @@ def within_trials(
             [not_judged([*dict.fromkeys(unnamed)])] if unnamed else (),
             *(constant_cautions(trial) for trial in trials),
             runs.cautions,
-            text,
+            known,
             design_cautions(trials, runs),
         ),
     )

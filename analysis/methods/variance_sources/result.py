@@ -277,12 +277,12 @@ def answer(found: Sources) -> tuple[Section, ...]:
 
 def factor_sections(found: Sources) -> tuple[Section, ...]:
     """List the factors that stand out, or at least the most surprising ones."""
-    texts = sorted((one for one in found.factors if one.pvalue is not None), key=_first)
-    if not texts:
+    known = sorted((one for one in found.factors if one.pvalue is not None), key=_first)
+    if not known:
         return ()
-    shown = texts[: min(max(_LEAST_ROWS, len(standing_out(found))), _FACTOR_ROWS)]
+    shown = known[: min(max(_LEAST_ROWS, len(standing_out(found))), _FACTOR_ROWS)]
     follows = [_MAY_FOLLOW] if any(one.may_follow for one in shown) else []
-    rest = len(texts) - len(shown)
+    rest = len(known) - len(shown)
     more = [f"and {rest} less surprising ones (--json gives all)"] if rest else []
     title = "factors, the most surprising first"
     return (section(_factor_table(shown), *follows, *more, _MEANING, title=title),)

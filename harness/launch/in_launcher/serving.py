@@ -473,9 +473,9 @@ class Launcher:
 
     def _peak(self) -> int:
         """Peak memory of this process in bytes: no target can be told to have used less."""
-        text = os.pread(self.status, 4096, 0)
-        start = text.find(b"VmHWM:")
-        return int(text[start + 6 : text.find(b"kB", start)]) * 1024 if start >= 0 else 0
+        data = os.pread(self.status, 4096, 0)
+        start = data.find(b"VmHWM:")
+        return int(data[start + 6 : data.find(b"kB", start)]) * 1024 if start >= 0 else 0
 
 
 _PR_SET_PDEATHSIG = 1
