@@ -110,7 +110,7 @@ def _table(gate: Gate, name: str, rows: list[_Row]) -> Table:
         ("<", lambda row: called[row.name]),
         (more.partition(" % more")[2].strip() or "change", "change"),
         ("" if gate.confidence is None else f"{100 * gate.confidence:.4g} %", "interval"),
-        (f"<{gate.condition}", "said"),
+        (f"<{gate.condition}", "outcome_text"),
         ("<", "remark"),
     )
 

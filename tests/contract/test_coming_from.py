@@ -68,25 +68,10 @@ def rebench(place):
     ]
     for number, (executor, scale) in enumerate({"Interp": 1.0, "Jit": 0.5}.items()):
         lines.append(f'# run_id: {number}={{"cmdline":"x","location":"."}}')
+        about = ("Sort", executor, "S", "")
         for k, value in enumerate(values(executor, count=6, scale=scale), 1):
             for kind, unit, said in (("MaxRSS", "kb", 1000 + k), ("total", "ms", value * 1e3)):
-                row = (
-                    k,
-                    1,
-                    said,
-                    unit,
-                    kind,
-                    "Sort",
-                    executor,
-                    "S",
-                    "",
-                    1,
-                    100,
-                    "",
-                    "",
-                    "",
-                    number,
-                )
+                row = (k, 1, said, unit, kind, *about, 1, 100, "", "", "", number)
                 lines.append("\t".join(map(str, row)))
     write(place / "rebench.data", "\n".join(lines) + "\n")
 

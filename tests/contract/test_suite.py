@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import importlib.util
+import re
 import runpy
 import shutil
 from collections import Counter
@@ -22,6 +26,23 @@ def test_reasons_of_one_kind_count_together() -> None:
     found = Counter({"no R: a": 2, "no R: b": 1})
     assert too_many(found, {"no R*": 3, "no jq": 1}) == []
     assert too_many(found, {"no R*": 2}) == ["3 skipped, 2 expected at most: no R*"]
+
+
+@pytest.mark.parametrize("folder", ["nightly", "drills", "host", "calibration", "benchmarks"])
+def test_what_the_product_has_no_more_is_imported_by_no_test_that_others_execute(folder) -> None:
+    nodes = (
+        n for path in (TESTS / folder).rglob("*.py") for n in ast.walk(ast.parse(path.read_text()))
+    )
+    found = [
+        n
+        for n in nodes
+        if isinstance(n, ast.ImportFrom) and re.match("analysis|harness", n.module or "")
+    ]
+    names = {(node.module, one.name) for node in found for one in node.names}
+    assert names
+    for module, name in names:
+        has = hasattr(importlib.import_module(module), name)
+        assert has or importlib.util.find_spec(f"{module}.{name}"), (module, name)
 
 
 # --- model hosts that are used again

@@ -271,7 +271,7 @@ SAID = {
         ),
         (r"not do: \d+ of \d+ undecided", undecided),
         (r"no p lies below \S+", "2^:=0"),
-        (r"separated in 31 to 41 % of trials|from 31 runs on it would", NONE),
+        (r"different in 31 to 41 % of trials|from 31 runs on it would", NONE),
     ],
     "gate": [
         (r"(takes|does) [\d.]+ % (less|more)[^(]*\([^)]*\)|takes between.*?time", headline),

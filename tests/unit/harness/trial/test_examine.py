@@ -13,14 +13,7 @@ from harness.launch.matching import Matching
 from harness.trial.outcomes import Examined, examine, examine_after
 from harness.trial.run_files import clear
 
-ENDED = Execution(
-    started_ns=0,
-    exit_code=0,
-    signal=None,
-    killed=None,
-    survivors=0,
-    numbers={},
-)
+ENDED = Execution(started_ns=0, exit_code=0, signal=None, killed=None, survivors=0, numbers={})
 LIMIT = 1000
 
 
