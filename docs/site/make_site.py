@@ -87,7 +87,7 @@ def main() -> None:
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"NO_COLOR": "1"},
+        env=os.environ | {"NO_COLOR": "1", "RUST_BACKTRACE": "1"},
     )
     if done.returncode != 0:
         raise SystemExit(f"{done.stdout}{done.stderr}")

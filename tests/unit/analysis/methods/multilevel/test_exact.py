@@ -192,6 +192,7 @@ def test_with_a_zero_means_are_compared(better):
     ratio = c.mean() / b.mean()
     assert line.speedup == pytest.approx(ratio if better == "higher" else 1 / ratio)
     assert line.scale == "arithmetic"
+    assert (line.spread_candidate, line.spread_baseline) == (None, None)  # of logs, which 0 has not
     for end in (line.low, line.high):  # the ends are where E is not rejected
         r = end if better == "higher" else 1 / end
         assert stats.ttest_1samp(c - r * b, 0.0).pvalue == pytest.approx(0.05, abs=1e-6)

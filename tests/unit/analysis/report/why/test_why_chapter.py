@@ -145,6 +145,11 @@ def test_a_difference_that_did_not_appear_names_no_function(profiled, synthetic)
     assert told(profiled)["summary"] == answer["told"].sentence
 
 
+def test_of_several_comparisons_the_named_functions_are_counted(profiled, synthetic):
+    profile_beside(profiled, synthetic, variant="other", benchmarks=("keys",))
+    assert told(profiled)["summary"] == "4 functions named in 2 comparisons"  # two of each
+
+
 def test_only_what_is_asked_for_is_shown(profiled):
     assert told(profiled, variants=("other",)) is None
     assert told(profiled, benchmarks=("logs",)) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import marshal
 import os
 import signal
 from types import SimpleNamespace
@@ -73,6 +74,20 @@ def play(monkeypatch):
         return kernel
 
     return begin
+
+
+def test_a_message_that_comes_in_pieces_ends_where_the_next_one_begins(monkeypatch):
+    here, there = os.pipe()
+    for message in ({"cpus": [1, 2]}, {"end": True}):
+        data = marshal.dumps(message)
+        os.write(there, len(data).to_bytes(4, "little") + data)
+    os.close(there)
+    read = os.read
+    monkeypatch.setattr(room.os, "read", lambda fd, size: read(fd, min(size, 3)))
+    assert [room.receive(here), room.receive(here)] == [{"cpus": [1, 2]}, {"end": True}]
+    with pytest.raises(room.Hangup):
+        room.receive(here)
+    os.close(here)
 
 
 def test_a_refused_setting_is_named_with_the_kernels_reason(monkeypatch):
