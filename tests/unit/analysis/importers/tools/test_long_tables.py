@@ -125,14 +125,6 @@ def test_keys_are_what_all_rows_of_a_cell_share(foreign) -> None:
     assert second.keys == {"benchmark": "b"}
 
 
-def test_units_of_headings_and_of_rows(foreign) -> None:
-    text = "benchmark,value,unit\na,9,ms\na,9,B\n"
-    assert [(c.unit, c.values) for c in foreign(text, "r.csv").cells] == [
-        ("s", (0.009,)),
-        ("B", (9.0,)),
-    ]
-
-
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize(
     ("line", "said"),
@@ -154,9 +146,8 @@ def test_damage_is_an_error_with_its_line(foreign, line, said, quote) -> None:
 
 def test_lines_that_make_up_for_each_other_are_refused(foreign) -> None:
     """One cell too many, then one too few: their sum fits."""
-    with pytest.raises(AnalysisError, match="3 cells") as told:
+    with pytest.raises(AnalysisError, match=r"r\.csv:3: .*3 cells"):
         foreign("benchmark,value\na,1\nb,2,3\n4\nc,5\n", "r.csv")
-    assert "r.csv:3" in str(told.value)
 
 
 def test_a_million_characters_in_many_parts(foreign) -> None:
