@@ -15,6 +15,7 @@ from .headings import (
     ColumnRoles,
     direction_in,
     holds_units,
+    is_commit,
     is_failed,
     is_good,
     is_measured,
@@ -53,12 +54,13 @@ class Coded:
 
 
 def settled(
-    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], there: Truth
+    found: ColumnRoles, headings: list[str], columns: dict[int, Coded], there: Truth
 ) -> ColumnRoles:
     """Give the columns behind the known headings a role by their cells.
 
-    `columns`: Those that may have one, by place. `there`: The rows that have a value. Outcomes are columns of such words, units one of units. Of the others those that tell rows apart are factors:
-    texts, and whole numbers of a setting. What is no factor is the same within each benchmark and variant, or ignored.
+    `columns`: Those that may have one, by place; one of sessions may come behind them, with its heading. `there`: The rows
+    that have a value. Outcomes are columns of such words, units one of units. Of the others those that tell rows apart are
+    factors: texts, and whole numbers of a setting. What is no factor is the same within each benchmark and variant, or ignored.
     """
     found = _as_far_as_known(found, headings, columns)
     rest = [k for k in found.rest if k in columns and k not in found.stated]
@@ -68,7 +70,7 @@ def settled(
     if not rows:
         return found
     some = {k: column.of(counts) for k, column in columns.items()}
-    found = _of_occasions(found, some, rows)
+    found = _of_occasions(found, headings, columns, some)
     groups = grouped([some[k] for k in found.benchmark], rows)
     several = bool(found.variant) and len(some[found.variant[0]].among()) > 1
     sure = "variant" in {plain_heading(headings[k]) for k in found.variant}
@@ -118,17 +120,34 @@ def _as_far_as_known(
     return found
 
 
-def _of_occasions(found: ColumnRoles, columns: Mapping[int, Coded], rows: int) -> ColumnRoles:
-    """Take days, or times that rows share, for sessions, and commits for variants where nothing else is one."""
-    times, commits = (
-        columns[k].among() if k is not None and k in columns else []
-        for k in (found.time, found.commit)
-    )
-    days = all(_DAY.fullmatch(text.strip()) for text in times)
-    if found.session is None and len(times) > 1 and (days or len(times) * 2 <= rows):
-        found = replace(found, session=found.time)
-    if not found.variant and len(commits) > 1 and found.commit is not None:
-        found = replace(found, variant=(found.commit,))
+def _of_occasions(
+    found: ColumnRoles, headings: list[str], columns: dict[int, Coded], some: Mapping[int, Coded]
+) -> ColumnRoles:
+    """Take hosts, days, and times that rows share, for sessions, and commits for variants where nothing else is one.
+
+    Sessions that a column names are parted by them: each host, and each day, may count from 1.
+    """
+    own, places = found.session, []
+    rows = len(next(iter(some.values())).codes)
+    groups = grouped([] if own is None else [some[own]], rows)
+    for k in (found.time, found.host):
+        texts = some[k].among() if k is not None and k in some else []
+        days = k == found.host or all(_DAY.fullmatch(text.strip()) for text in texts)
+        if k is not None and len(texts) > 1 and (days or len(texts) * 2 <= rows):
+            places += [k] * (own is None or not _follows(some[k].codes, *groups))
+    if places and own not in found.stated:
+        places += [] if own is None else [own]
+        if len(places) > 1:
+            parts = [columns[k] for k in places]
+            codes, first = grouped(parts, len(parts[0].codes))
+            texts = [" / ".join(one.texts[one.codes[k]].strip() for one in parts) for k in first]
+            columns[len(headings)] = Coded(codes, texts)
+            headings.append("+".join(headings[k].strip() for k in places))
+            places = [len(headings) - 1]
+        found = replace(found, session=places[0])
+    commit = found.commit if found.commit in some and not found.variant else None
+    if commit is not None and len(some[commit].among()) > 1:
+        found = replace(found, variant=(commit,))
     taken = (found.session, *found.variant)
     return replace(found, rest=tuple(k for k in found.rest if k not in taken))
 
@@ -180,7 +199,7 @@ def _tells(
     each, few = many > max(2, rows // 2), many <= max(20, rows // 4)
     if all(_DATE.fullmatch(one) or not one for one in stripped):
         return False
-    if not all_numbers(texts):
+    if is_commit(heading) or not all_numbers(texts):
         return few and (not each or (is_role_word(heading) and not numbered))
     last = plain_heading(heading).rpartition("_")[2]
     role = is_role_word(heading) and not is_setting(heading)

@@ -234,8 +234,7 @@ def _kind(name: str, about: _Meaning, axes: str) -> _Kind:
     texts = [[_ADDRESS.sub("", text_of(one) or "?") for one in axis] for axis in crossed]
     keys = [dict(zip(names, row, strict=False)) for row in itertools.product(*texts)]
     factor, base = (1.0, None) if given is None else in_base_unit(given)
-    short = name.rpartition(".")[2]
-    begin = "".join(short.partition("_")[:2])
+    begin = "".join(name.rpartition(".")[2].partition("_")[:2])
     known: dict[str | None, Any] = FORMATS["asv"]
     metric, unit, better = known.get(kind) or known.get(begin) or known["track"]
     parts = (", ".join(f"{n}={v}" for n, v in own.items()) for own in keys)

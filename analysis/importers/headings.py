@@ -36,9 +36,7 @@ _WORDS = tomllib.loads(shipped("analysis/importers/headings.toml").read_text("ut
 _NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
 _SAY: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["words"].items()}
 _TOO, TOTALS, ORDER = _SAY["too"], _SAY["totals"], _SAY["order"]
-_ONE = (
-    "session", "block", "process", "iteration", "unit", "metric", "better", "warmup", "time", "commit", "host",
-)  # fmt: skip
+_ONE = _SAY["one"]
 _UNIT_WORDS = {*TIMES, *SIZES} - {*_SAY["other_units"]}
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
 _SHOWN = 8
@@ -557,7 +555,6 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
 _YES, _NO = _SAY["yes"], _SAY["no"]
 _GOOD, _BAD = _SAY["good"], tuple(word.replace("_", " ") for word in _SAY["bad"])
 _KNOWN = 256  # words that are not looked up again
-_HTTP = range(200, 400)
 FAILED, CUT = -math.inf, -sys.float_info.max
 
 
@@ -575,7 +572,7 @@ def is_good(heading: str, text: str) -> bool | None:
             return True
         return False if plain in {*_YES, *_BAD} or number is not None else None
     if number is not None and column in _SAY["codes"]:
-        return number == 0 or (column in _SAY["http"] and number in _HTTP)
+        return number == 0 or (column in _SAY["http"] and number in range(200, 400))
     if number is not None:
         return {0: False, 1: True}.get(number) if column != "outcome" else None
     return True if plain in {*_YES, *_GOOD} else False if plain in {*_NO, *_BAD} else None

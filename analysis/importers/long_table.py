@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from ..data.opening import Opened
 
 Real = np.ndarray[Any, np.dtype[np.float64]]
-_TIMED_OUT = re.compile("timed?_?out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,8 @@ class LongTable:
             self._give_each_run_a_row()
         self._take_words_for_outcomes()
         self.there = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
-        self.found = found = settled(self.found, self.headings, self.columns, self.there)
+        self.headings = headings = [*self.headings]
+        self.found = found = settled(self.found, headings, self.columns, self.there)
         self._give_each_kind_one_unit()
         known = [self.columns[place] for place in (*found.naming, *found.fates)]
         self.groups, first = grouped(known, len(self.there))
@@ -256,8 +256,8 @@ class LongTable:
                 text = direction_in(self.headings, self.found, better) if own else None
                 if own and better.strip() and text is None and start < end:
                     what = f"{better!r} in the column {self.headings[self.found.better or 0]!r} says no direction"
-                    fix = "write lower or higher"
-                    raise self.opened.fail(what, fix, at=self.line_of(int(rows[start])))
+                    at = self.line_of(int(rows[start]))
+                    raise self.opened.fail(what, "write lower or higher", at=at)
                 there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
                 yield ForeignCell(
@@ -333,7 +333,8 @@ class LongTable:
             k: limit_of(text, math.nan)
             for k in np.unique(self.groups[rows]).tolist()
             for name, text in zip(names, self.keys[k][first:], strict=False)
-            if is_cut(text) or (_TIMED_OUT.search(plain_heading(name)) and not is_good(name, text))
+            if is_cut(text)
+            or (re.search("timed?_?out", plain_heading(name)) and not is_good(name, text))
         }
         found: dict[int, list[tuple[int, float | None]]] = {}
         for cell, row in zip(cells.tolist(), rows.tolist(), strict=True):
@@ -436,12 +437,11 @@ class LongTable:
     def _check_names(self, rows: Whole) -> None:
         """Refuse a run, or a benchmark beside others, without a name: all such rows would be taken for one."""
         found = self.found
-        fixes = {found.process: "number the runs in it, or take the column out"}
+        numbered = "number the runs in it, or take the column out"
+        fixes = {} if found.process is None else {found.process: numbered}
         if len(found.benchmark) == 1:
             fixes[found.benchmark[0]] = "write the name in every row, or take the row out"
         for place, fix in fixes.items():
-            if place is None:
-                continue
             column = self.columns[place]
             nameless = np.array([not text.strip() for text in column.texts], np.bool_)
             empty = nameless[column.codes[rows]]
@@ -451,15 +451,14 @@ class LongTable:
 
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""
-        found, rest = self.found, self.rest
-        words = rest[found.host].among() if found.host is not None and found.host in rest else ()
-        hosts = tuple(text.strip() for text in words if text.strip())
+        found = self.found
+        column = self.coded("host")
+        hosts = tuple(filter(None, map(str.strip, column.among() if column else ())))
         if found.host is not None and len(hosts) > 1:
             heading = self.headings[found.host]
-            fix = (
-                "their runs are taken as those of one: give each host a file, or say --columns "
-                f"'variant={heading}', or 'session={heading}', if it tells one of these"
-            )
+            fix = f"each is an occasion of its own: if it is a variant say --columns 'variant={heading}'"
+            if found.session in found.stated:
+                fix = "their runs are taken as those of one: give each host a file"
             yield several_hosts(f"the column {heading!r} names", hosts, fix)
         if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
             yield Caution(READ_AS, self.reading())

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from ..record.run_numbers import Better
 
 
-FORMATS: dict[str, Any] = tomllib.loads(
-    shipped("analysis/importers/formats.toml").read_text("utf-8")
-)
+_TOML = shipped("analysis/importers/formats.toml")
+FORMATS: dict[str, Any] = tomllib.loads(_TOML.read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +128,8 @@ def losses_of(
     name: str, holding: Mapping[str, object] = MappingProxyType({}), **about: object
 ) -> dict[str, str | bool]:
     """Give the losses of a format; those that `holding` names only where it says so."""
-    texts = {
-        code: text for code, text in FORMATS["losses"][name].items() if holding.get(code, True)
-    }
-    return {code: text.format(**about) for code, text in texts.items()}
+    texts = FORMATS["losses"][name].items()
+    return {code: text.format(**about) for code, text in texts if holding.get(code, True)}
 
 
 def writable(name: str) -> str:

@@ -145,8 +145,7 @@ def _columns_in(data: Any, lists: list[str]) -> str:  # noqa: ANN401 - any JSON
     entry = "".join(values[0].rpartition("[*]")[:2])
     texts = [one for one in texts if one.startswith(f"{entry}.") and "[" not in one[len(entry) :]]
     about = mapped([*(path.rpartition(".")[2] for path in texts), "value"])
-    names = [texts[k] for k in about.benchmark] if about else []
-    names += texts if entry else []
+    names = [*(texts[k] for k in about.benchmark), *texts] if about and entry else []
     with suppress(JsonPathError):  # not every entry has it
         if entry and not names and isinstance(places(root(data), entry)[0].entries[-1].key, str):
             names = [f"{entry}.@"]

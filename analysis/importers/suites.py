@@ -31,6 +31,7 @@ from xml.parsers import expat
 from ..data.opening import Opened, files_in, open_in_folder
 from ..errors import FairtrialError
 from .parsing import (
+    FORMATS,
     ForeignCell,
     ForeignFile,
     foreign_file,
@@ -41,16 +42,10 @@ from .parsing import (
     within,
 )
 
-_NAMES = (
-    "benchmark", "executor", "suite", "extraArgs", "cores", "inputSize", "varValue", "tag",
-    "machine",
-)  # fmt: skip
-_MEASURED = ("invocation", "iteration", "value", "unit", "criterion")
+_NAMES, _MEASURED = (tuple(FORMATS["rebench"][of].split()) for of in ("names", "measured"))
 _HEADLESS = {
-    12: (*_MEASURED, *_NAMES[:7]),
-    13: (*_MEASURED, *_NAMES[:7], "machine"),
-    14: (*_MEASURED, *_NAMES),
-    15: (*_MEASURED, *_NAMES, "runId"),
+    int(count): (*_MEASURED, *names.split())
+    for count, names in FORMATS["rebench"]["headless"].items()
 }
 _SAID = re.compile(r"^# ?(run_id|benchmark): ?(\d+)\s*=\s*(\{.*)$")
 _START = re.compile(r"^# ?Execution Start:\s*(.*)$")
@@ -391,11 +386,7 @@ def xml_of(opened: Opened) -> ET.Element:
 
 _METRICS = ("walltime", "cputime", "memory")
 _EARLIER = {"memUsage": "memory"}  # before version 2
-_FAILED = re.compile(
-    r"^(timeout|out of memory|error|killed|segmentation fault|exception|aborted|out of java memory|"
-    r"assertion|unsupported|out of native memory)",
-    re.IGNORECASE,
-)
+_FAILED = re.compile(FORMATS["benchexec"]["failed"], re.IGNORECASE)
 _OF_RUN = ("properties", "expectedVerdict")
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
 _TOLD = (("host", "systeminfo[1]", "hostname"), ("cpu_model", "systeminfo[1]/cpu", "model"))

@@ -123,6 +123,11 @@ TABLES = {
         "variant=system, run=cold_run1+cold_run2+hot_run1+hot_run2",
         "values@a: 5 6 | values@a: 1 2 | values@b: 9 8 | values@b: 3 4",
     ),
+    "a session of two hosts, or days, is two": (
+        "date,host,benchmark,session,time_ms\n2026-01-01,A,s,1,1\n2026-01-01,B,s,1,9\n2026-01-02,A,s,1,2\n",
+        "benchmark=benchmark, value=time_ms [ms], session=date+host+session, time=date, host=host",
+        "s: 1 | s: 9 | s: 2",
+    ),
     "days and commits": (
         "date,commit,benchmark,time_ms\n2026-01-01,aaaaaaa,f,1\n2026-01-02,bbbbbbb,f,2\n2026-01-02,bbbbbbb,f,3\n",
         "benchmark=benchmark, variant=commit, value=time_ms [ms], session=date, time=date, commit=commit",
