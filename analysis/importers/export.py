@@ -23,20 +23,19 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from ..data.matrix import PerformanceMatrix, cut_of
-from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, UsageError, library_needed
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import counted, listed
 from .parsing import losses_of, writable
-from .reader import Reading, open_trial, read_sources, trial_and_variant
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
+    from ..data.matrix import PerformanceMatrix
+    from ..data.trial import Trial
     from ..record.run_numbers import Better
+    from .reader import Reading
 
 
 class Metric(NamedTuple):
@@ -162,7 +161,7 @@ def exported_trial(
 def _beyond(trial: Trial, names: Sequence[str], variants: Sequence[str]) -> tuple[Caution, ...]:
     """Say what no target can hold of these metrics and variants of a trial."""
     manifest, plan = trial.manifest, trial.manifest.looks_plan
-    mine = np.isin(trial.variant, [manifest.variants.index(name) for name in variants])
+    mine = [manifest.variants[k] in variants for k in trial.variant.tolist()]
     appended = len(manifest.appended)
     repeats = plan is not None and plan.rule != "planned"
     looks = sum(n <= manifest.sessions for n in plan.looks) if plan is not None and repeats else 0
@@ -170,7 +169,7 @@ def _beyond(trial: Trial, names: Sequence[str], variants: Sequence[str]) -> tupl
     cut = tuple(f"{name}: {of.setting}" for name, of in judged if of and of.setting != 0)
     never = {(one.benchmark, one.variant) for one in manifest.given_up if one.never_ok}
     never &= {(bench, variant) for bench in manifest.benchmarks for variant in variants}
-    repeated = int((mine & ~trial.chosen).sum())
+    repeated = sum(own and not one for own, one in zip(mine, trial.chosen.tolist(), strict=True))
     stored = {row for name in names for row in trial.stored.get(name, ())}
     means = sum(bool(mine[row] and trial.chosen[row]) for row in stored)
     holding = {
@@ -189,6 +188,10 @@ def _beyond(trial: Trial, names: Sequence[str], variants: Sequence[str]) -> tupl
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[ExportedProcess]]:
+    import numpy as np
+
+    from ..data.trial import cut_rows
+
     manifest = trial.manifest
     imported = manifest.origin == "imported"
     values = {name: _values(trial, name) for name in metrics}
@@ -275,7 +278,7 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[E
     where: list[int | str | None] = [None] * matrix.failed.get(bench, 0)
     if bench in matrix.failed_by_session:
         where = [label for label, n in matrix.failed_by_session[bench].items() for _ in range(n)]
-    cut = 0 if matrix.cut is None else cut_of(matrix, bench).runs
+    cut = matrix.cut[bench].runs if matrix.cut and bench in matrix.cut else 0
     for k, session in enumerate(where):
         text = "timeout" if k < cut else "failed"
         yield ExportedProcess(number=values.size + k + 1, values={}, outcome=text, session=session)
@@ -285,6 +288,8 @@ def read_exported(
     source: str, how: Reading, metrics: Sequence[str] = ()
 ) -> tuple[ExportedData, tuple[Caution, ...]]:
     """Read what is exported, and what a reader of it should know."""
+    from .reader import open_trial, read_sources, trial_and_variant
+
     named = trial_and_variant(source)
     if named is None:
         first = metrics[0] if metrics else None

@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..data.trial_cautions import HOSTS
 from ..pages.model import Caution
+from ..pages.number_format import listed
 from ..record.json_paths import Entry, Place
 from ..registry import shipped
 from .json_tools import Read, base_of, fetch, rows_in
@@ -32,7 +34,6 @@ from .parsing import (
     number_or_text,
     object_of,
     objects_in,
-    several_hosts,
     text_of,
     texts_of,
     within,
@@ -258,7 +259,8 @@ def _pyperf_notes(read: Read) -> Iterator[Caution]:
                 hosts[name] = None
     if len(hosts) > 1:
         fix = "are taken as those of one: give each host a file of its own"
-        yield several_hosts("the runs stem from", tuple(hosts), fix)
+        named = f"{len(hosts)} hosts ({listed(tuple(hosts), 3)})"
+        yield Caution(HOSTS, f"the runs stem from {named}, and {fix}")
 
 
 def _pyperf_begin(whole: Place) -> str:

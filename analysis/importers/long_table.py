@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data.matrix_file import VALUES
 from ..data.number_text import NUMBER, number_in
-from ..data.trial_cautions import READ_AS, UNREAD
+from ..data.trial_cautions import HOSTS, READ_AS, UNREAD
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.run_numbers import Better, limit_of
@@ -38,7 +38,6 @@ from .parsing import (
     in_base_unit,
     losses_of,
     parted,
-    several_hosts,
 )
 
 if TYPE_CHECKING:
@@ -459,7 +458,8 @@ class LongTable:
             fix = f"each is an occasion of its own: if it is a variant say --columns 'variant={heading}'"
             if found.session in found.stated:
                 fix = "their runs are taken as those of one: give each host a file"
-            yield several_hosts(f"the column {heading!r} names", hosts, fix)
+            named = f"{len(hosts)} hosts ({figures.listed(hosts, 3)})"
+            yield Caution(HOSTS, f"the column {heading!r} names {named}, and {fix}")
         if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
             yield Caution(READ_AS, self.reading())
         if apart := self._ignored():

@@ -17,8 +17,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..data.number_text import Decimal, is_numeric, number_in
-from ..data.trial_cautions import HOSTS
-from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of
 from ..registry import shipped
 
@@ -195,11 +193,6 @@ def all_numbers(texts: Sequence[str] | set[str]) -> bool:
     """Tell whether the cells of a column that hold something hold numbers."""
     there = [text for text in texts if text.strip().lower() not in MISSING]
     return bool(there) and all(number_in(text) is not None for text in there)
-
-
-def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:
-    """Say that a file holds runs of several hosts."""
-    return Caution(HOSTS, f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)}), and {fix}")
 
 
 def within(data: object, *keys: str) -> Any:  # noqa: ANN401 - any JSON
