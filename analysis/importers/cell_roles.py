@@ -113,10 +113,9 @@ def _as_far_as_known(
     host, better = (None if k in found.stated else k for k in (found.host, found.better))
     if host is not None and host in columns and all_numbers(columns[host].among()):
         found = replace(found, host=None)
-    if better is not None:
-        texts = [text for text in columns[better].among() if text.strip()]
-        if not any(direction_in(headings, found, text) for text in texts):
-            found = replace(found, better=None, rest=(*found.rest, better))
+    texts = [] if better is None else columns[better].among()
+    if better is not None and not any(direction_in(headings, found, text) for text in texts):
+        found = replace(found, better=None, rest=(*found.rest, better))
     return found
 
 

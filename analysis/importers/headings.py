@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _WORDS = tomllib.loads(shipped("analysis/importers/headings.toml").read_text("utf-8"))
 _NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
 _SAY: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["words"].items()}
-_TOO, TOTALS, ORDER = _SAY["too"], _SAY["totals"], _SAY["order"]
+_TOO, TOTALS, ORDER, SUMMARY = (_SAY[of] for of in ("too", "totals", "order", "summary"))
 _ONE = _SAY["one"]
 _UNIT_WORDS = {*TIMES, *SIZES} - {*_SAY["other_units"]}
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
@@ -365,8 +365,7 @@ def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[st
         cells = [text for cell in column if (text := cell.strip())]
         if plain_heading(heading) != "time" or not all(map(_MOMENT.fullmatch, cells)) or not cells:
             continue
-        others = (*headings[:k], *headings[k + 1 :])
-        beside = any(_value(one) is not None or is_measured(one) for one in others)
+        beside = any(_value(of) is not None or is_measured(of) for of in headings if of != heading)
         if "-" in cells[0] or (beside and len(cells) > 1 and cells == sorted({*cells})):
             found[k] = "timestamp"
     return found
@@ -554,33 +553,32 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
 
 _YES, _NO = _SAY["yes"], _SAY["no"]
 _GOOD, _BAD = _SAY["good"], tuple(word.replace("_", " ") for word in _SAY["bad"])
-_KNOWN = 256  # words that are not looked up again
 FAILED, CUT = -math.inf, -sys.float_info.max
 
 
-@lru_cache(maxsize=_KNOWN)  # asked for every group of rows
+@lru_cache(maxsize=256)  # asked for every group of rows
 def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
     plain, column = text.strip().lower(), _last(heading)
     number = _number(plain)
-    if is_cut(plain):
+    if is_failed(plain):
         return False
     if column in _SAY["messages"]:
-        return plain in {*MISSING, *_NO, *_GOOD} or number == 0
+        return plain in {*MISSING, "nan", *_NO, *_GOOD} or number == 0
     if column in _SAY["negated"]:
         if plain in {*_NO, *_GOOD, ""} or number == 0:
             return True
-        return False if plain in {*_YES, *_BAD} or number is not None else None
+        return False if plain in _YES or number is not None else None
     if number is not None and column in _SAY["codes"]:
         return number == 0 or (column in _SAY["http"] and number in range(200, 400))
     if number is not None:
         return {0: False, 1: True}.get(number) if column != "outcome" else None
-    return True if plain in {*_YES, *_GOOD} else False if plain in {*_NO, *_BAD} else None
+    return True if plain in {*_YES, *_GOOD} else False if plain in _NO else None
 
 
 def is_outcome(text: str) -> bool:
     """Tell whether a word says by itself, under any heading, what became of a run."""
-    return text.strip().lower() in {*_GOOD, *_BAD} or is_cut(text)
+    return text.strip().lower() in _GOOD or is_failed(text)
 
 
 def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
@@ -599,13 +597,13 @@ def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> floa
 
 
 def is_failed(text: str) -> bool:
-    """Tell whether a word, in the place of a value, says that the run failed."""
-    return text.strip().lower() in _BAD or is_cut(text)
+    """Tell whether a word, perhaps with a reason behind it, says that the run failed: ``error: no space``."""
+    return re.split(r"[:(,;]| by ", text.strip().lower())[0].strip() in _BAD or is_cut(text)
 
 
 def is_cut(text: str) -> bool:
     """Tell whether a time limit ended a run, by the same cell: ``timeout``, or ``timeout of 10.0 s``."""
-    return re.sub(r"[ \-]", "_", text.strip().lower().partition(" of ")[0]) in _SAY["cut"]
+    return re.match(r"(timeout|timed?[ _-]out|t/o)\b", text.strip().lower()) is not None
 
 
 def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
@@ -624,7 +622,7 @@ def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Bett
     return "lower" if true == heading.startswith("lower") else "higher"
 
 
-@lru_cache(maxsize=_KNOWN)
+@lru_cache(maxsize=256)
 def is_warmup(text: str) -> bool | None:
     """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
     plain = text.strip().lower()

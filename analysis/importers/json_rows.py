@@ -258,9 +258,9 @@ def _pyperf_notes(read: Read) -> Iterator[Caution]:
             if isinstance(name := within(about, "metadata", "hostname"), str):
                 hosts[name] = None
     if len(hosts) > 1:
-        fix = "are taken as those of one: give each host a file of its own"
-        named = f"{len(hosts)} hosts ({listed(tuple(hosts), 3)})"
-        yield Caution(HOSTS, f"the runs stem from {named}, and {fix}")
+        named = f"the runs stem from {len(hosts)} hosts ({listed(tuple(hosts), 3)})"
+        text = f"{named}, and are taken as those of one: give each host a file of its own"
+        yield Caution(HOSTS, text)
 
 
 def _pyperf_begin(whole: Place) -> str:

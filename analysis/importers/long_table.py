@@ -20,6 +20,7 @@ from .cell_roles import Coded, Truth, Whole, grouped, settled
 from .headings import (
     CUT,
     FAILED,
+    SUMMARY,
     TOTALS,
     ColumnRoles,
     direction_in,
@@ -434,19 +435,24 @@ class LongTable:
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
     def _check_names(self, rows: Whole) -> None:
-        """Refuse a run, or a benchmark beside others, without a name: all such rows would be taken for one."""
+        """Refuse a run, or a benchmark beside others, without a name, and a mean among the runs: they would be one, or one more."""
         found = self.found
-        numbered = "number the runs in it, or take the column out"
-        fixes = {} if found.process is None else {found.process: numbered}
-        if len(found.benchmark) == 1:
-            fixes[found.benchmark[0]] = "write the name in every row, or take the row out"
-        for place, fix in fixes.items():
-            column = self.columns[place]
-            nameless = np.array([not text.strip() for text in column.texts], np.bool_)
-            empty = nameless[column.codes[rows]]
-            if empty.any() and (place == found.process or not empty.all()):
-                what, at = f"the column {self.headings[place]!r} is empty", int(rows[empty].min())
-                raise self.opened.fail(what, fix, at=self.line_of(at))
+        names = found.benchmark if len(found.benchmark) == 1 else ()
+        for place in (k for k in (found.process, found.iteration, *names) if k is not None):
+            column, named = self.columns[place], place in names
+            texts = [text.strip().lower() for text in column.texts]
+            summed = not named and all_numbers({*texts} - {*SUMMARY})
+            odd = [
+                (summed and one in SUMMARY) or not (one or place == found.iteration)
+                for one in texts
+            ]
+            wrong = rows[np.array(odd, np.bool_)[column.codes[rows]]]
+            if wrong.size and not (named and wrong.size == rows.size):
+                row, told = int(wrong.min()), "write the name" if named else "number the runs"
+                text = self.text_of(row, place).strip()
+                what = f"the column {self.headings[place]!r} {f'holds {text!r}' if text else 'is empty'}"
+                fix = f"{told} in every row, or take the row out"
+                raise self.opened.fail(what, fix, at=self.line_of(row))
 
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""

@@ -139,9 +139,8 @@ TIMES, SIZES = (
     {name: factor for one, (factor, names) in FORMATS[of].items() for name in (one, *names.split())}
     for of in ("times", "sizes")
 )
-MISSING = frozenset(
-    ("", "na", "n/a", "null", "none", "-", "--")
-)  # cells without a value, in small letters
+# cells without a value, in small letters
+MISSING = frozenset(("", "na", "n/a", "null", "none", "-", "--"))
 _MEASURED = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?) ?([a-zA-Zµμ]{1,12})", re.ASCII)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d\d(?:\.\d+)?)", re.ASCII)
 _SPANS = re.compile(r"(?:(\d+)h ?)?(\d+)m ?(\d+(?:\.\d+)?)s", re.ASCII)

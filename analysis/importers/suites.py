@@ -43,10 +43,8 @@ from .parsing import (
 )
 
 _NAMES, _MEASURED = (tuple(FORMATS["rebench"][of].split()) for of in ("names", "measured"))
-_HEADLESS = {
-    int(count): (*_MEASURED, *names.split())
-    for count, names in FORMATS["rebench"]["headless"].items()
-}
+_CELLS = FORMATS["rebench"]["headless"].items()
+_HEADLESS = {int(count): (*_MEASURED, *names.split()) for count, names in _CELLS}
 _SAID = re.compile(r"^# ?(run_id|benchmark): ?(\d+)\s*=\s*(\{.*)$")
 _START = re.compile(r"^# ?Execution Start:\s*(.*)$")
 _ROW = re.compile(r"^\d+\t\d+\t[-+\d.eE]+\t[^\t\d]*\t[^\t]+\t[^\t]+\t", re.MULTILINE)
