@@ -441,12 +441,10 @@ class LongTable:
         for place in (k for k in (found.process, found.iteration, *names) if k is not None):
             column, named = self.columns[place], place in names
             texts = [text.strip().lower() for text in column.texts]
-            summed = not named and all_numbers({*texts} - {*SUMMARY})
-            odd = [
-                (summed and one in SUMMARY) or not (one or place == found.iteration)
-                for one in texts
-            ]
-            wrong = rows[np.array(odd, np.bool_)[column.codes[rows]]]
+            bad, words = {""} if place != found.iteration else set(), {*texts} & {*SUMMARY}
+            bad |= words if words and not named and all_numbers({*texts} - words) else set()
+            odd = np.array([one in bad for one in texts], np.bool_)
+            wrong = rows[odd[column.codes[rows]]]
             if wrong.size and not (named and wrong.size == rows.size):
                 row, told = int(wrong.min()), "write the name" if named else "number the runs"
                 text = self.text_of(row, place).strip()
