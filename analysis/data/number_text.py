@@ -116,7 +116,7 @@ def headed(text: str) -> str:
     """Give a text whose columns a comment names, ``# size time_ms`` right above the first row, with it as headings."""
     if (found := _ABOVE.match(text)) is None:
         return text
-    mark = next((sign for sign in "\t;," if sign in found[4]), None)
+    mark = next((sign for sign in "\t;|," if sign in found[4]), None)
     words, cells = found[3].split(mark), found[4].split(mark)
     named = len({*words}) == len(words) and all(re.search(r"[^\W\d]", word) for word in words)
     if not (

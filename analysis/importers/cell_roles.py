@@ -67,7 +67,7 @@ def settled(
     found = _by_words(found, headings, columns, rest)
     counts = there & _that_count(found, headings, columns, len(there))
     rows = int(counts.sum())
-    if not rows:
+    if not (rows and columns):
         return found
     some = {k: column.of(counts) for k, column in columns.items()}
     found = _of_occasions(found, headings, columns, some)

@@ -544,7 +544,7 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
         return (
             None if base not in _NAMES["value"] else "" if unit.lower() in _SAY["summary"] else unit
         )
-    if not _is_unit(unit) or unit.lower() == "min":
+    if not _is_unit(unit) or unit.lower() == "min" or is_numeric(base):  # 1.5 ms is a value
         return None
     if unit in _SAY["short"] and last not in (_SAY["sized"] if unit == "B" else _TIMED):
         return None

@@ -40,7 +40,7 @@ def test_units_in_headings(heading, unit) -> None:
     [
         "time_min", "cpu_h", "config_B", "variant_s", "plan_B", "hour", "minute", "second", "day2",
         "start_hour", "timeout_ms",
-        "timestamp_ns", "started_ms", "memory_limit_MB", "min", "h", "s", "sampling interval (ms)",
+        "1.5 ms", "timestamp_ns", "started_ms", "memory_limit_MB", "min", "h", "s", "sampling interval (ms)",
     ],
 )  # fmt: skip
 def test_what_is_no_value(heading) -> None:

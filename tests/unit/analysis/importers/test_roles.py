@@ -206,7 +206,7 @@ TABLES = {
         "benchmark=benchmark, value=time_ms [ms], factor=direction", "a direction=read: 1 2 | a direction=write: 9 8",
     ),
     "a comment that names the columns": (
-        "# by hand\n#n  time_ms\n10  1\n100 2\n",
+        "# by hand\n#n|time_ms\n10|1\n100|2\n",
         "value=time_ms [ms], factor=n", "n=10: 1 | n=100: 2",
     ),
     "Renaissance": (
