@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.trial import read_trial
 from ..errors import UsageError
-from ..importers.export import write_hyperfine
-from ..importers.export_data import exported_trial
+from ..importers.export import exported_trial, write_hyperfine
 from ..pages.as_markup import render_markdown
 from ..pages.difference import Difference
 from ..pages.model import page_of

@@ -313,8 +313,7 @@ def export(
     """
     from json import dumps
 
-    from ..importers.export import target_for
-    from ..importers.export_data import read_exported
+    from ..importers.export import read_exported, target_for
     from ..importers.reader import Reading
 
     target = target_for(output, to)

@@ -23,6 +23,7 @@ from .number_text import (
     PlacedText,
     cells_of,
     commas_of,
+    headed,
     is_numeric,
     lines_of,
     number_in,
@@ -90,7 +91,7 @@ def read_text(
     Where each line is one number, these are the runs of one benchmark, unless `layout` is given. Otherwise
     each row is a benchmark (or each column, with ``columns``), whose name may stand before it.
     """
-    lines = list(lines_of(text))
+    lines = list(lines_of(headed(text)))
     if not lines:
         raise AnalysisError("the file holds no values", source)
     mark = separator_of(lines, source, decimal)

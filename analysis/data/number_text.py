@@ -109,6 +109,23 @@ class PlacedText(NamedTuple):
     column: int
 
 
+_ABOVE = re.compile(r"((?:[ \t]*(?:#.*)?\n)*[ \t]*)(#+)[ \t]*(.*\n)([^#\s].*)")
+
+
+def headed(text: str) -> str:
+    """Give a text whose columns a comment names, ``# size time_ms`` right above the first row, with it as headings."""
+    if (found := _ABOVE.match(text)) is None:
+        return text
+    mark = next((sign for sign in "\t;|," if sign in found[4]), None)
+    words, cells = found[3].split(mark), found[4].split(mark)
+    named = len({*words}) == len(words) and all(re.search(r"[^\W\d]", word) for word in words)
+    if not (
+        named and len(words) == len(cells) > 1 and any(is_numeric(one.strip()) for one in cells)
+    ):
+        return text
+    return f"{found[1]}{' ' * len(found[2])}{text[found.end(2) :]}"
+
+
 def lines_of(text: str) -> Iterator[Line]:
     """Give the lines that hold something; one that opens a quoted cell goes on in the next."""
     waiting, begun = "", 0

@@ -14,20 +14,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..data.number_text import number_in
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import listed
 from .parsing import (
+    FORMATS,
     ForeignCell,
     ForeignFile,
     foreign_file,
     in_base_unit,
+    losses_of,
     number_or_text,
-    one_process,
 )
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
-    from ..record.run_numbers import Better
 
 _STATS = "Performance counter stats for"
 _TABLE_HEAD = "Table of individual measurements"
@@ -94,6 +95,8 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     for one in counters:
         grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
     units = {unit: in_base_unit(unit) for _, _, unit in grouped}
+    means = ", the mean of the repetitions" * any(one.deviation for one in counters)
+    holding = {"multiplexed": part, "intervals": any(one.interval for one in counters)}
     return foreign_file(
         cells=(
             ForeignCell(
@@ -106,18 +109,8 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
             )
             for (where, event, unit), values in grouped.items()
         ),
-        losses={
-            "single": "one value for each event"
-            + ", the mean of the repetitions" * any(one.deviation for one in counters)
-            + ": single runs are not in the file, so their variation is unknown "
-            "(perf stat -r N --table keeps the elapsed times)",
-        },
-        notes={
-            "multiplexed": part != []
-            and f"estimated from a part of the time: {', '.join(dict.fromkeys(part))}",
-            "intervals": any(one.interval for one in counters)
-            and "the values are intervals of one run (-I), not runs: they say nothing of the variation between runs",
-        },
+        losses=losses_of("perf-stat", means=means),
+        notes=losses_of("perf-stat-notes", holding, events=", ".join(dict.fromkeys(part))),
     )
 
 
@@ -158,7 +151,7 @@ def _of_fields(opened: Opened) -> Iterator[_Counter]:
                 opened.value(_number(value), f"{number}"),
                 found["unit"].strip(),
                 found["deviation"] or "",
-                _share(found["share"]),
+                number_in(found["share"].replace(",", ".")),
                 next(iter(places), found["group"] or ""),
                 interval=bool(before) and re.fullmatch(_NUMBER, before[0]) is not None,
             )
@@ -183,7 +176,7 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
                 opened.value(_number(value), f"{number}"),
                 str(data.get("unit", "")),
                 str(data.get("variance", "")),
-                _share(str(share)) if isinstance(share, (int, float)) else None,
+                float(share) if isinstance(share, (int, float)) else None,
                 " ".join(f"{key} {data[key]}" for key in _WHERE if data.get(key) is not None),
                 interval="interval" in data,
             )
@@ -191,10 +184,6 @@ def _of_objects(opened: Opened) -> Iterator[_Counter]:
 
 def _number(text: str) -> float | str:
     return number_or_text(text.replace(",", ".").rstrip("%"))
-
-
-def _share(text: str) -> float | None:
-    return share if isinstance(share := _number(text), float) else None
 
 
 def _of_table(opened: Opened) -> ForeignFile:
@@ -225,10 +214,7 @@ def _of_table(opened: Opened) -> ForeignFile:
             for name, values in found
             if values
         ),
-        losses={
-            "failed-unknown": "failed runs are not separated in the table",
-            "means-of-counters": "counters other than the elapsed time are means of all runs, and left out",
-        },
+        losses=losses_of("perf-stat-table"),
     )
 
 
@@ -240,12 +226,6 @@ def _of_table(opened: Opened) -> ForeignFile:
 # before each line.
 
 
-_MODES: dict[str, tuple[str, Better]] = {
-    "Throughput": ("throughput", "higher"),
-    "Average time": ("time", "lower"),
-    "Sampling time": ("sample_time", "lower"),
-    "Single shot invocation time": ("single_shot", "lower"),
-}
 _BEFORE = r"^(?:\d{4}-\d\d-\d\d[T ][\d:.]+Z? )?(?:\[info\] )?"
 _SAID = re.compile(rf"{_BEFORE}# ([A-Z][A-Za-z ]*): +(.*)$")
 _ITERATION = re.compile(rf"{_BEFORE}(# Warmup )?Iteration +(\d+): +(.*)$")
@@ -316,12 +296,7 @@ def read_jmh_log(opened: Opened) -> ForeignFile:
     missing = (f"{of.benchmark!r} has {n} of its {n + k} forks" for of, n, k in forks if k)
     return foreign_file(
         cells=cells,
-        losses={
-            "means-of-operations": "each value is the mean of one iteration's operations: single ones cannot be seen",
-            "one-process": alone > 0
-            and one_process(f"{alone} of {len(found)} results had no forks"),
-            "no-sessions": "all forks stem from one occasion",
-        },
+        losses=losses_of("jmh-log", {"one-process": alone}, alone=alone, results=len(found)),
         notes=(
             *(Caution("forks-missing", text) for text in missing),
             *cautions_of({"left-out": left != [] and f"left out: {listed(left, 3)} ({_FIX})"}),
@@ -343,7 +318,7 @@ def _add(opened: Opened, to: _Measured, text: str, number: int) -> None:
 
 def _cell(one: _Measured) -> ForeignCell:
     mode = one.lines.get("Benchmark mode", "").partition(",")[0]
-    metric, better = _MODES.get(mode, (mode or "value", None))
+    metric, better = FORMATS["jmh"].get(mode, (mode or "value", None))
     forks = {f"{mode} {k}": tuple(values) for k, values in enumerate(one.forks, 1) if values}
     return ForeignCell(
         benchmark=one.name,
@@ -397,11 +372,7 @@ def read_renaissance_log(opened: Opened) -> ForeignFile:
             )
             for (name, group, configuration), processes in runs.items()
         ),
-        losses={
-            "one-process": all(len(one) == 1 for one in runs.values())
-            and one_process("the iterations of a benchmark stem from one process"),
-            "no-sessions": "all runs stem from one occasion",
-            "warm-ups-unknown": "the log does not say from which iteration on a benchmark is warm",
-            "failed-unknown": "an iteration that failed has no line",
-        },
+        losses=losses_of(
+            "renaissance-log", {"one-process": all(len(one) == 1 for one in runs.values())}
+        ),
     )

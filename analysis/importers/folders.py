@@ -33,13 +33,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..errors import FairtrialError
 from .parsing import (
+    FORMATS,
     ForeignCell,
     ForeignFile,
     count_of,
     foreign_file,
     in_base_unit,
-    one_process,
-    single,
+    losses_of,
     text_of,
     texts_of,
     within,
@@ -50,26 +50,6 @@ if TYPE_CHECKING:
 
 _BENCHMARKS = "benchmarks.json"
 _MOST = 100_000  # combinations of one benchmark
-# by what a benchmark's name begins with, or by its type: metric, unit and direction
-_KINDS: tuple[tuple[str, str, tuple[str, str, Better | None]], ...] = (
-    ("timeraw_", "timeraw", ("time", "s", "lower")),
-    ("time_", "time", ("time", "s", "lower")),
-    ("peakmem_", "peakmemory", ("peak_memory", "B", "lower")),
-    ("mem_", "memory", ("memory", "B", "lower")),
-    ("track_", "track", ("value", "", None)),
-)
-_LEFT = {
-    "skipped": "{} combinations of parameters were skipped by their benchmarks",
-    "left-out": "{} results are left out: they are no numbers of at least 0",
-}
-_LOST = {
-    "processes-unknown": "each sample is the mean of several calls; which samples stem from one process is not in the "
-    "file: variation between processes cannot be estimated",
-    "no-sessions": "each result file is taken for an occasion: which samples stem from a later one (asv run "
-    "--append-samples) is not in it",
-    "warm-ups-unknown": "the warm-up is not in the file",
-}
-_KEEPS = "asv run --record-samples keeps them"
 _DIGITS = 12  # of a version's hash
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _RESULT = re.compile(r"\.json(\.(gz|bz2|xz|zst|zstd|lz))?$")
@@ -116,7 +96,7 @@ def _result(opened: Opened, path: Path) -> Opened | None:
 
 def read_asv(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, combination of parameters, and commit; one file is held at a time."""
-    met: Counter[str] = Counter()
+    met: Counter[str] = Counter(single=0, skipped=0, left=0)
     if opened.is_folder:
         results = ((_result(opened, path), str(path)) for path in files_in(opened))
         files = [_cells(one, session, met) for one, session in results if one is not None]
@@ -140,12 +120,8 @@ def read_asv(opened: Opened) -> ForeignFile:
     return foreign_file(
         cells=cells,
         variant_rule=" and ".join(rule),
-        losses={
-            "single": met["single"] > 0
-            and single(f"{met['single']} times without samples are", _KEEPS),
-            **_LOST,
-        },
-        notes={c: met[c] > 0 and text.format(met[c]) for c, text in _LEFT.items()},
+        losses=losses_of("asv", {"single": met["single"]}, **met),
+        notes=losses_of("asv-notes", {"skipped": met["skipped"], "left-out": met["left"]}, **met),
         facts={key: text for key, text in facts.items() if text is not None},
     )
 
@@ -191,7 +167,7 @@ def _cells(
                 values = opened.values(own, f"{at}[{k}]", factor=factor)
             elif value is not None:
                 if type(value) not in (int, float) or not (time or 0 <= value < math.inf):
-                    met["left-out"] += 1
+                    met["left"] += 1
                     continue
                 plain = factor == 1.0 and type(value) is float and 0 <= value < math.inf
                 values = (value if plain else opened.value(value, f"{at}[{k}]", factor=factor),)
@@ -258,10 +234,9 @@ def _kind(name: str, about: _Meaning, axes: str) -> _Kind:
     texts = [[_ADDRESS.sub("", text_of(one) or "?") for one in axis] for axis in crossed]
     keys = [dict(zip(names, row, strict=False)) for row in itertools.product(*texts)]
     factor, base = (1.0, None) if given is None else in_base_unit(given)
-    short = name.rpartition(".")[2]
-    typed = [meaning for _, of, meaning in _KINDS if of == kind]
-    named = [meaning for begin, _, meaning in _KINDS if short.startswith(begin)]
-    metric, unit, better = [*typed, *named, ("value", "", None)][0]
+    begin = "".join(name.rpartition(".")[2].partition("_")[:2])
+    known: dict[str | None, Any] = FORMATS["asv"]
+    metric, unit, better = known.get(kind) or known.get(begin) or known["track"]
     parts = (", ".join(f"{n}={v}" for n, v in own.items()) for own in keys)
     return _Kind(
         names=tuple(f"{name}({texts})" if crossed else name for texts in parts),
@@ -269,7 +244,7 @@ def _kind(name: str, about: _Meaning, axes: str) -> _Kind:
         metric=metric,
         unit=unit if base is None else "" if base == "unit" else base,
         factor=factor,
-        better=better,
+        better=better or None,
     )
 
 
@@ -369,19 +344,14 @@ def read_criterion(opened: Opened) -> ForeignFile:
     fix = "name the folder target/criterion; of cargo-criterion keep what 'cargo criterion --message-format=json' prints"
     opened.require(samples != [], "there is no sample in the folder", fix, at="")
     most = max(max(sample.counts) for sample in samples) or 1
-    saved = any(sample.baseline for sample in samples)
+    apart = any(sample.baseline for sample in samples)
+    saved = ": each saved baseline is taken for an occasion of its own" * apart
+    unequal = any(len({*one.counts}) > 1 for one in samples)
     named = any(sample.baseline is not None for sample in samples)
     return foreign_file(
         cells=map(_cell, samples),
         variant_rule="the saved baseline's name" if named else "the file's name",
-        losses={
-            "one-process": one_process(f"means of up to {most} iterations from one process"),
-            "unequal-means": any(len({*one.counts}) > 1 for one in samples)
-            and "values are means of different numbers of iterations",
-            "no-sessions": "when a benchmark was executed is not in the files"
-            + ": each saved baseline is taken for an occasion of its own" * saved,
-            "warm-ups-unknown": "the warm-up is not in the files",
-        },
+        losses=losses_of("criterion", {"unequal-means": unequal}, most=most, saved=saved),
     )
 
 

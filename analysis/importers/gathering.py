@@ -217,24 +217,13 @@ class NamedCell:
         return (self.occasion, self.source, self.cell.session)
 
 
-def placed_cells(files: Sequence[ForeignFile], chosen: ReadingChoices) -> list[list[NamedCell]]:
-    """Name every cell; give those of each file in a list."""
-    sound: set[str] = set()
-    placed = [[*_placed(file, chosen)] for file in files]
-    for one in chain.from_iterable(placed):
-        _require_sound(one, sound)
-    return placed
-
-
 def _placed(file: ForeignFile, chosen: ReadingChoices) -> Iterator[NamedCell]:
     source, name, path = readable(file.source), name_of(file.source), Path(file.source)
     path = path.resolve() if path.name in ("", "..") else path
     folder = path.parent.resolve()  # a link to a file lies where the link does
     own = {"file": name, "folder": readable(folder.name)}
-    lies = {
-        "file": readable(str(folder / Path(file.source).name)),
-        "folder": readable(str(folder)),
-    }
+    lies = {"file": str(folder / Path(file.source).name), "folder": str(folder)}
+    lies = {key: readable(text) for key, text in lies.items()}
     if file.source == STDIN:
         own["folder"], lies = STDIN, {"file": STDIN, "folder": STDIN}
 
@@ -523,7 +512,10 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     another one, a benchmark whose last result was kept are left out, each with a caution. A metric is
     chosen last: equal values of one metric among several tell no copy.
     """
-    named = placed_cells(files, chosen)
+    named = [[*_placed(file, chosen)] for file in files]
+    sound: set[str] = set()
+    for one in chain.from_iterable(named):
+        _require_sound(one, sound)
     again, copied = sources_twice(named)
     files = [file for k, file in enumerate(files) if k not in again]
     placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
@@ -602,9 +594,3 @@ def _rule(files: Sequence[ForeignFile], chosen: ReadingChoices) -> str:
         return f"the variant is the key {chosen.variant!r} (--variant)"
     rules = dict.fromkeys(file.variant_rule for file in files)
     return f"the variant is {' or '.join(rules)}; --variant KEY takes another"
-
-
-def occasions(gathered: GatheredCells) -> Iterator[tuple[str, int]]:
-    """Give every occasion with its number, from 1, in their order."""
-    for k, name in enumerate(dict.fromkeys(one.occasion for one in gathered.cells), 1):
-        yield name, k

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from .parsing import TIMES, ForeignCell, ForeignFile, foreign_file, one_process
+from .parsing import FORMATS, TIMES, ForeignCell, ForeignFile, foreign_file, losses_of
 
 if TYPE_CHECKING:
     from ..data.opening import Opened
@@ -227,14 +227,6 @@ def tidy(unit: str) -> str:
 _PROCS = re.compile(r"-(\d+)$")
 _RATE = re.compile(r"(?:^|[-_])per$")
 _TIME = re.compile(r"^(?:(.*)-)?(ns|us|µs|μs|ms|s|sec|secs|second|seconds)(?:/\S+)?$")
-_METRICS: Mapping[str, tuple[str, str, float, Better | None]] = {
-    "ns/op": ("time", "s", 1e9, "lower"),
-    "sec/op": ("time", "s", 1.0, "lower"),
-    "B/op": ("B/op", "B/op", 1.0, "lower"),
-    "allocs/op": ("allocs/op", "allocs/op", 1.0, "lower"),
-    "MB/s": ("MB/s", "MB/s", 1.0, "higher"),
-    "B/s": ("B/s", "B/s", 1.0, "higher"),
-}
 _APART = ("pkg", "variant", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
 _VARIANTS = ("variant", "commit", "toolchain", "branch")  # the first two are surely variants
 _Apart = tuple[str | None, ...]  # what a configuration has of the keys that vary
@@ -280,33 +272,26 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     failed = list(dict.fromkeys(name for name, _ in log.failed))
     cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
     known = all(cell.known for cell in cells)
+    one = known and max(len(cell.processes) for cell in cells) == 1
+    holding = {"processes-unknown": not known, "one-process": one}
+    commits = ": each commit is taken for one" * any(cell.session for cell in cells)
     return foreign_file(
         cells=cells,
         variant_rule="the file's name" if variant is None else f"the {variant}",
-        losses={
-            "means-of-operations": f"means of {found} operations each: single operations cannot be seen",
-            "processes-unknown": not known
-            and "the file does not say which values are from one process; -count repeats within one",
-            "one-process": known
-            and max(len(cell.processes) for cell in cells) == 1
-            and one_process("all values of a benchmark are from one process"),
-            "no-sessions": "on which occasion a run was made is not in the file"
-            + (": each commit is taken for one" if any(c.session for c in cells) else ""),
-            "warm-ups-unknown": "warm-up iterations are not in the file",
-        },
-        notes={
-            "failed-benchmarks": failed != [] and f"failed, and left out: {', '.join(failed[:8])}"
-        },
+        losses=losses_of("go-bench", holding, operations=found, commits=commits),
+        notes=losses_of(
+            "go-bench-notes", {"failed-benchmarks": failed}, failed=", ".join(failed[:8])
+        ),
         facts={} if cpu is None else {"cpu_model": cpu},
     )
 
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:
-    found = _METRICS.get(unit, (unit, unit, 1.0, None))
+    found = FORMATS["go"].get(unit, (unit, unit, 1.0, None))
     time = _TIME.match(unit)
-    if unit not in _METRICS and time is not None and not _RATE.search(time[1] or ""):
+    if unit not in FORMATS["go"] and time is not None and not _RATE.search(time[1] or ""):
         found = unit, "s", round(1 / TIMES[time[2]]), "lower"  # a time of the benchmark's own
-    return *found[:3], better.get(tidy(unit), found[3])
+    return (*found[:3], better.get(tidy(unit), found[3]))
 
 
 def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:

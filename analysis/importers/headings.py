@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,37 +12,49 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..data.number_text import is_numeric
+from ..data.number_text import is_numeric, number_in
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..registry import shipped
-from .parsing import MISSING, SIZES, TIMES, in_base_unit, is_quantity
+from .parsing import (
+    FORMATS,
+    MISSING,
+    SIZES,
+    TIMES,
+    all_numbers,
+    in_base_unit,
+    is_quantity,
+    quantity_in,
+)
 
 if TYPE_CHECKING:
+    from ..data.number_text import Decimal
     from ..data.opening import Opened
     from ..record.run_numbers import Better
 
 _WORDS = tomllib.loads(shipped("analysis/importers/headings.toml").read_text("utf-8"))
 _NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
 _SAY: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["words"].items()}
-_TOO, TOTALS, ORDER = _SAY["too"], _SAY["totals"], _SAY["order"]
-_ONE = (
-    "session", "block", "process", "iteration", "unit", "metric", "better", "warmup", "time", "commit", "host",
-)  # fmt: skip
+_TOO, TOTALS, ORDER, SUMMARY = (_SAY[of] for of in ("too", "totals", "order", "summary"))
+_ONE = _SAY["one"]
 _UNIT_WORDS = {*TIMES, *SIZES} - {*_SAY["other_units"]}
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
 _SHOWN = 8
 SAMPLE = 200  # rows that tell whether a column holds numbers
-_SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(]([A-Za-zµμ/]+)[\])]|_([A-Za-zµμ]+))$")
+_SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(](?:in )?([A-Za-zµμ/]+)\.?[\])]|[ _\-]([A-Za-zµμ]+))$")
 _ALONE = {*TIMES} - {*_SAY["clocks"]}  # headings that are a unit and nothing else
 _TIMED = (*_NAMES["value"], *_SAY["timed"])
 _SETTING = re.compile(
-    r"(?:^|_)(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
-    r"|nodes|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:_|$)"
+    r"(?:^|[_.])(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
+    r"|nodes?|hosts?|machines?|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:[_.]|$)"
 )
 _RUN = re.compile(
     r"(?:(.+)_)?(?:run|iter|iteration|rep|repetition|repeat|trial|try|round|execution|exec|measurement)_?\d+"
 )
+_MOMENT = re.compile(
+    r"\d{4}-\d\d?-\d\d?.*|1[5-9]\d{8}(\.\d*|(\d{3}){0,3})|(?!00)\d\d:\d\d:\d\d(\.\d*)?", re.ASCII
+)  # a date, a time since 1970, hours
+_NUMBERED = re.compile(r"(r|time|sample|value|wall|elapsed|duration|)_?(\d{1,4})")  # from 0 or 1 on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,12 +194,22 @@ def _runs_in(
             raise UsageError(what, "--columns", "write all of them in one unit")
         return {("value", units.pop()): stated}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
+    numbered: dict[tuple[str, str], dict[int, int]] = {}
     for k, heading in enumerate(headings):
-        if k not in taken and (match := _RUN.fullmatch(_base(heading))) is not None:
-            of = match[1] or "value", _value(heading, stated=True) or ""
+        base, unit = _base(heading), _value(heading, stated=True) or ""
+        if k in taken:
+            continue
+        if (match := _RUN.fullmatch(base)) is not None:
+            of = match[1] or "value", unit
             found[of] = (*found.get(of, ()), k)
+        elif (match := _NUMBERED.fullmatch(base)) is not None:
+            numbered.setdefault((match[1], unit), {})[int(match[2])] = k
     if len(numeric) == len(headings):  # in a table of nothing else a column may be a benchmark
         return {}
+    for (stem, unit), places in numbered.items():  # 1, 2, 4 may be threads
+        whole = sorted(places) in ([*range(len(places))], [*range(1, len(places) + 1)])
+        if whole and (stem or {*places.values()} <= {*numeric}):
+            found.setdefault((stem if len(stem) > 1 else "value", unit), (*places.values(),))
     wide = {of: places for of, places in found.items() if len(places) > 1}
     return {of: places for of, places in wide.items() if {*numeric} & {*places}}
 
@@ -203,10 +227,15 @@ def plain_heading(heading: str) -> str:
 
 
 def _parted(heading: str) -> str:
-    """Put underscores where a heading has a capital within a word, but in units: ``elapsedMs``, ``memKiB``."""
+    """Put underscores where a heading has a capital within a word, but in units: ``elapsedMs``, ``memKiB``.
+
+    Of one in capitals so is its unit: ``TIME_MS``.
+    """
+    heading = heading.strip()
+    if heading.isupper() and (end := _SUFFIX.match(heading)) and not _is_unit(end[2] or end[3]):
+        heading = heading.lower()
     return _CAMEL.sub(
-        lambda m: "_" + (m[0] if m[0] in ("Ki", "Mi", "Gi", "Ti") else m[0].lower()),
-        heading.strip(),
+        lambda m: "_" + (m[0] if m[0] in ("Ki", "Mi", "Gi", "Ti") else m[0].lower()), heading
     )
 
 
@@ -241,10 +270,17 @@ def is_guess(found: ColumnRoles, headings: Sequence[str]) -> bool:
     )
 
 
-def may_be_outcome(heading: str) -> bool:
+def may_be_outcome(heading: str, texts: Sequence[str]) -> bool:
     """Tell whether a heading may say what became of a run, if the words below it do."""
-    plain = plain_heading(heading)
+    plain = _last(heading)
+    if plain in ("timeout", *_SAY["messages"]):  # of numbers it is a limit, or a deviation
+        return not all_numbers(texts) and any(is_good(heading, text) for text in texts)
     return plain in {*_NAMES["ok"], *_TOO} or plain.endswith("_status") or plain.startswith("pass_")
+
+
+def _last(heading: str) -> str:
+    """Give a heading, plain; of an object within another the inner key."""
+    return plain_heading(heading).rpartition(".")[2].rstrip("?")
 
 
 def summaries(headings: Sequence[str]) -> tuple[str, ...]:
@@ -290,6 +326,7 @@ def is_long(
     if stated or rows:
         return True
     numeric, given = _parts_of(columns)
+    headings = _dated(headings, columns)
     found = mapped(headings, numeric=numeric)
     if found is not None and (found.runs or found.benchmark or found.variant):
         return not (bare and found.runs and found.benchmark and not found.rest)  # bare numbers
@@ -312,11 +349,26 @@ def _parts_of(columns: Sequence[Sequence[str]]) -> tuple[list[int], list[int]]:
     numeric, texts = [], []
     for k, cells in enumerate(columns):
         plain = [one for cell in cells if (one := cell.strip()).lower() not in MISSING]
-        if plain and all(map(is_quantity, plain)):
+        if any(map(is_quantity, plain)) and all(
+            is_quantity(one) or is_failed(one) for one in plain
+        ):
             numeric.append(k)
         elif any(map(str.strip, cells)):
             texts.append(k)
     return numeric, texts
+
+
+def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+    """Give "timestamp" in the place of "time" above dates; beside a value also above a clock that goes on."""
+    found = [*headings]
+    for k, (heading, column) in enumerate(zip(headings, columns, strict=False)):
+        cells = [text for cell in column if (text := cell.strip())]
+        if plain_heading(heading) != "time" or not all(map(_MOMENT.fullmatch, cells)) or not cells:
+            continue
+        beside = any(_value(of) is not None or is_measured(of) for of in headings if of != heading)
+        if "-" in cells[0] or (beside and len(cells) > 1 and cells == sorted({*cells})):
+            found[k] = "timestamp"
+    return found
 
 
 def long_mapping(
@@ -325,7 +377,9 @@ def long_mapping(
     """Find which column is what, by what was stated, the headings and the first cells of each column."""
     stated, rows = stated_roles(opened, headings)
     numeric, given = _parts_of(columns)
-    found = mapped(headings, stated, rows, numeric)
+    found = mapped(_dated(headings, columns), stated, rows, numeric)
+    if found is not None:  # the names of nothing that is measured
+        given = [k for k in given if k not in (found.time, found.commit, found.host)]
     if found is not None and (found.benchmark or found.variant or stated or not given):
         return found
     if found is None and (summed := summaries(headings)):
@@ -341,10 +395,12 @@ def long_mapping(
         raise opened.fail(what, f"write {one[:-4] + ' (min)'!r} for minutes", at=at)
     taken = {place for places in stated.values() for place in places}
     free = [k for k in numeric if k not in taken]
-    role, value = "value", "HEADING"
+    role, value = "value", ""
     what = "no heading names a value"
     if found is None and free:
         value = headings[max(free, key=lambda k: len(set(columns[k])))]  # keys have few values
+        if len(free) > 1 and len({headings[k].strip().rstrip("0123456789") for k in free}) == 1:
+            role, value = "run", "+".join(headings[k] for k in free)
         what += f": {figures.listed([headings[k] for k in free], _SHOWN)} hold numbers"
     elif found is not None:
         hold = figures.listed([headings[k] for k in given], _SHOWN)
@@ -355,7 +411,8 @@ def long_mapping(
     known, about = found.stated if found else (), mapped([*headings, "value"])
     called = [*(about.benchmark if about else ()), *given]
     name = next((f"benchmark={headings[k]}, " for k in called if k not in known), "")
-    raise opened.fail(what, f"say which: --columns '{name}{role}={value}'", at=at)
+    fix = f"say which: --columns '{name}{role}={value}'" if value else "write a row for each value"
+    raise opened.fail(what, fix, at=at)
 
 
 _ROLES = {
@@ -364,30 +421,18 @@ _ROLES = {
     "outcome": "ok",
 }
 _LITERAL = ("unit", "metric", "better", "process")
-# Tables of tools: node's benchmark/compare.js, JMeter's .jtl, R's bench and microbenchmark. Behind the roles stand the
-# columns that are ignored, "" for all others; a run of all rows is the process of them all.
-_TABLES = {
-    "binary filename configuration rate": ("variant=binary, benchmark=filename+configuration, value=rate, better='higher'", ""),
-    "timeStamp elapsed label success": ("benchmark=label, value=elapsed, unit='ms', outcome=success", ""),
-    "expression time gc": (
-        "variant=expression, value=time, unit='s', run='1'",
-        "rownames min median itr/sec itr_sec itr.sec mem_alloc gc/sec gc_sec gc.sec n_itr n_gc total_time result memory "
-        "gc level0 level1 level2",
-    ),
-    "expr time": ("variant=expr, value=time, unit='ns', run='1'", "rownames rowname x"),
-}  # fmt: skip
 
 
 def _of_tool(headings: Sequence[str]) -> Mapping[str, str]:
     """Give the roles of a tool's own table; none for every other."""
-    for needed, (stated, ignored) in _TABLES.items():
-        known = ignored.split() or headings
-        own = needed == "expr time" and {*headings} - {*known, "expr", "time", ""}  # somebody's
-        if set(needed.split()) <= set(headings) and not own:
-            roles = dict(one.split("=") for one in stated.split(", "))
+    for table in FORMATS["tables"]:
+        known, needed = table.get("ignored", "").split(), {*table["has"].split()}
+        own = table.get("only") and {*headings} - {*known, *needed, ""}
+        if needed <= {*headings} and not own:
+            roles = dict(one.split("=") for one in table["roles"].split(", "))
             taken = {name for text in roles.values() for name in text.split("+")}
-            rest = "+".join(one for one in headings if one not in taken and one in known)
-            return roles | ({"ignored": rest} if rest else {})
+            rest = [one for one in headings if one not in taken and one in (known or headings)]
+            return roles | ({"ignored": "+".join(rest)} if rest else {})
     return {}
 
 
@@ -480,26 +525,26 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
     plain = plain_heading(heading)
     if plain in _NAMES["value"]:
         return "s" if plain == "seconds" else ""
-    if plain in _ALONE:
-        return plain
+    if plain.partition("/")[0] in _ALONE:  # us/op: a time of one operation
+        return plain.partition("/")[0]
     match = _SUFFIX.match(_parted(heading))
     if match is None:
         return None
     base, unit = plain_heading(match[1]), match[2] or match[3]
-    last = base.rpartition("_")[2]
+    *_, before, last = ("", *base.split("_"))
     if last in _SAY["no_values"] and not stated:
         return None
-    if base.endswith("_per") and _is_unit(unit):
-        return f"{base.removesuffix('_per')}/{unit}"
+    if last == "per" and (before in _ALONE or _is_unit(unit)):
+        return before if before in _ALONE else f"{base.removesuffix('per').rstrip('_')}/{unit}"
     if match[2]:
-        if (each := unit.partition("/")[0]) in TIMES:  # us/op: a time of one operation
+        if (each := unit.partition("/")[0]) in TIMES:
             return each
         if _is_unit(unit):
             return unit
         return (
             None if base not in _NAMES["value"] else "" if unit.lower() in _SAY["summary"] else unit
         )
-    if not _is_unit(unit) or unit.lower() == "min":
+    if not _is_unit(unit) or unit.lower() == "min" or is_numeric(base):  # 1.5 ms is a value
         return None
     if unit in _SAY["short"] and last not in (_SAY["sized"] if unit == "B" else _TIMED):
         return None
@@ -508,35 +553,57 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
 
 _YES, _NO = _SAY["yes"], _SAY["no"]
 _GOOD, _BAD = _SAY["good"], tuple(word.replace("_", " ") for word in _SAY["bad"])
-_KNOWN = 256  # words that are not looked up again
+FAILED, CUT = -math.inf, -sys.float_info.max
 
 
-@lru_cache(maxsize=_KNOWN)  # asked for every group of rows
+@lru_cache(maxsize=256)  # asked for every group of rows
 def is_good(heading: str, text: str) -> bool | None:
     """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
-    plain, column = text.strip().lower(), plain_heading(heading)
+    plain, column = text.strip().lower(), _last(heading)
     number = _number(plain)
-    if is_cut(plain):
+    if is_failed(plain):
         return False
+    if column in _SAY["messages"]:
+        return plain in {*MISSING, "nan", *_NO, *_GOOD} or number == 0
     if column in _SAY["negated"]:
         if plain in {*_NO, *_GOOD, ""} or number == 0:
             return True
-        return False if plain in {*_YES, *_BAD} or number is not None else None
+        return False if plain in _YES or number is not None else None
     if number is not None and column in _SAY["codes"]:
-        return number == 0
+        return number == 0 or (column in _SAY["http"] and number in range(200, 400))
     if number is not None:
         return {0: False, 1: True}.get(number) if column != "outcome" else None
-    return True if plain in {*_YES, *_GOOD} else False if plain in {*_NO, *_BAD} else None
+    return True if plain in {*_YES, *_GOOD} else False if plain in _NO else None
 
 
 def is_outcome(text: str) -> bool:
     """Tell whether a word says by itself, under any heading, what became of a run."""
-    return text.strip().lower() in {*_GOOD, *_BAD} or is_cut(text)
+    return text.strip().lower() in _GOOD or is_failed(text)
+
+
+def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
+    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none.
+
+    A word in the place of a value says what became of the run: `FAILED`, or `CUT`.
+    """
+    if text.strip().lower() in MISSING:
+        return math.nan
+    value = number_in(text, decimal)
+    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
+    if found is not None:
+        units.add(found[1])
+        return abs(found[0]) if math.isinf(found[0]) else found[0]
+    return CUT if is_cut(text) else FAILED if is_failed(text) else math.inf
+
+
+def is_failed(text: str) -> bool:
+    """Tell whether a word, perhaps with a reason behind it, says that the run failed: ``error: no space``."""
+    return re.split(r"[:(,;]| by ", text.strip().lower())[0].strip() in _BAD or is_cut(text)
 
 
 def is_cut(text: str) -> bool:
     """Tell whether a time limit ended a run, by the same cell: ``timeout``, or ``timeout of 10.0 s``."""
-    return text.strip().lower().partition(" of ")[0] in ("timeout", "timed out")
+    return re.match(r"(timeout|timed?[ _-]out|t/o)\b", text.strip().lower()) is not None
 
 
 def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
@@ -544,7 +611,7 @@ def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Bett
     text = found.literal.get("better", text)
     if found.better is None and "better" not in found.literal:
         return None
-    plain = re.sub(r"[_ ]is[_ ]better$", "", text.strip().lower())
+    plain = re.sub(r"[_ \-]?(is)?[_ \-]?better$", "", text.strip().lower())
     if plain in _SAY["lower"] or plain in _SAY["higher"]:
         return "lower" if plain in _SAY["lower"] else "higher"
     heading = "" if found.better is None else headings[found.better].strip().lower()
@@ -555,7 +622,7 @@ def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Bett
     return "lower" if true == heading.startswith("lower") else "higher"
 
 
-@lru_cache(maxsize=_KNOWN)
+@lru_cache(maxsize=256)
 def is_warmup(text: str) -> bool | None:
     """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
     plain = text.strip().lower()

@@ -20,18 +20,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..data.trial_cautions import HOSTS
 from ..pages.model import Caution
+from ..pages.number_format import listed
 from ..record.json_paths import Entry, Place
 from ..registry import shipped
 from .json_tools import Read, base_of, fetch, rows_in
 from .parsing import (
+    FORMATS,
     TIMES,
     count_of,
+    losses_of,
     number_or_text,
     object_of,
     objects_in,
-    one_process,
-    several_hosts,
     text_of,
     texts_of,
     within,
@@ -208,11 +210,6 @@ def _google_keys(place: Place) -> dict[str, Any]:
 
 
 _NO_KEYS = ("loops", "inner_loops", "name", "unit", "values", "warmups", "date", "duration")
-_UNITS = {
-    "second": ("time", "s", "lower"),
-    "byte": ("memory", "B", "lower"),
-    "integer": ("value", "", None),
-}
 
 
 def _about(place: Place) -> dict[str, Any]:
@@ -261,8 +258,9 @@ def _pyperf_notes(read: Read) -> Iterator[Caution]:
             if isinstance(name := within(about, "metadata", "hostname"), str):
                 hosts[name] = None
     if len(hosts) > 1:
-        fix = "are taken as those of one: give each host a file of its own"
-        yield several_hosts("the runs stem from", tuple(hosts), fix)
+        named = f"the runs stem from {len(hosts)} hosts ({listed(tuple(hosts), 3)})"
+        text = f"{named}, and are taken as those of one: give each host a file of its own"
+        yield Caution(HOSTS, text)
 
 
 def _pyperf_begin(whole: Place) -> str:
@@ -273,9 +271,9 @@ def _pyperf_begin(whole: Place) -> str:
     return min(str(date) for date in dates if date is not None)
 
 
-def _pyperf_meaning(place: Place) -> tuple[str, str, str | None]:
+def _pyperf_meaning(place: Place) -> Any:  # noqa: ANN401 - of the table
     text = str(_about(place).get("unit") or "second")
-    return _UNITS.get(text, ("value", text, None))
+    return tuple(FORMATS["pyperf"].get(text, ("value", text, None)))
 
 
 def _mitata_group(place: Place) -> str | None:
@@ -341,15 +339,7 @@ def _julia_values(data: Any, where: str) -> dict[str, list[Place]]:  # noqa: ANN
     return found
 
 
-_MODES = {
-    "thrpt": ("throughput", "higher"),
-    "avgt": ("time", "lower"),
-    "sample": ("sample_time", "lower"),
-    "ss": ("single_shot", "lower"),
-}
-_BROKEN = re.compile(
-    r"([,\[\]{}])\s*\n\s*"
-)  # JMH breaks its text into lines, within names too  # JMH breaks its text into lines, within names too
+_BROKEN = re.compile(r"([,\[\]{}])\s*\n\s*")  # JMH breaks its text into lines, within names too
 _RAW = ("rawDataHistogram", "rawData")
 
 
@@ -530,17 +520,9 @@ def _llama_name(place: Place) -> str:
     return " ".join([model, *lengths, *differ]).strip()
 
 
-_LNT_KINDS = {
-    "exec": ("time", "s", "lower"),
-    "compile": ("compile_time", "s", "lower"),
-    "mem_bytes": ("mem_bytes", "B", "lower"),
-    "score": ("score", "", "higher"),
-}
-
-
-def _lnt_meaning(place: Place) -> tuple[str, str, str]:
+def _lnt_meaning(place: Place) -> Any:  # noqa: ANN401 - of the table
     kind = place.value["Name"].rpartition(".")[2]
-    return _LNT_KINDS.get(kind, (kind, "", "lower"))
+    return tuple(FORMATS["lnt"].get(kind, (kind, "", "lower")))
 
 
 _collected_begins = re.compile(r"\A\s*window\.BENCHMARK_DATA\s*=\s*")
@@ -554,27 +536,26 @@ def _collected(opened: Opened, _keeps: str) -> Any:  # noqa: ANN401 - JSON
     return replace(opened, data=text.encode(), encoding="utf-8").json()
 
 
-def _collected_better(place: Place) -> str | None:
-    """Give the direction as the action's tools write their units: times are lower, rates higher."""
+def _collected_metric(place: Place) -> tuple[str, str | None]:
+    """Give the direction that the entry's tool says, else as tools write their units: times are lower, rates higher."""
     unit = str(place.value["unit"])
-    if base_of(unit)[1] in ("s", "B", "B/op"):
-        return "lower"
-    return "higher" if unit.endswith(("/s", "/sec", "/second")) or unit == "x" else None
+    base = base_of(unit)[1]
+    better = "lower" if base in ("s", "B", "B/op") else None
+    if unit.endswith(("/s", "/sec", "/second")) or unit == "x":
+        better = "higher"
+    stated = {"customBiggerIsBetter": "higher", "customSmallerIsBetter": "lower"}
+    better = stated.get(str(fetch(place, "^.tool")), better)
+    return "time" if base == "s" else "value", better
 
 
 # --- What is one expression, of a place, or of what was read where a loss or a note is said.
 
 _SAID: dict[str, Callable[[Any], Any]] = {
-    "hyperfine_metrics": lambda place: [key for run in place.value["measurements"] for key in run],
     "hyperfine_means": lambda read: any("measurements" not in one.value for (one,) in read.groups),
     "pytest_metric": lambda place: (
         "cpu_time"
         if fetch(place, "options.timer") in ("process_time", "thread_time", "clock")
         else "time"
-    ),
-    "pytest_way": lambda place: (
-        texts_of(place.value.get("params"))
-        | ({"timer": str(timer)} if (timer := fetch(place, "options.timer")) else {})
     ),
     "google_fails": lambda place: place.value.get("error_occurred") is True,
     "google_iterations": lambda place: (
@@ -592,8 +573,6 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         len(run.get("warmups") or ()) for run in _pyperf_runs(place)
     ),
     "pyperf_keys": lambda place: {k: v for k, v in _about(place).items() if k not in _NO_KEYS},
-    "pyperf_metric": lambda place: _pyperf_meaning(place)[::2],
-    "pyperf_unit": lambda place: _pyperf_meaning(place)[1],
     "mitata_keys": lambda place: {"group": _mitata_group(place)},
     "mitata_calls": lambda place: max(
         1, (of := place.value["stats"])["ticks"] // len(of["samples"])
@@ -625,7 +604,7 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         "jvmArgs": " ".join(map(str, place.value.get("jvmArgs") or ()))
     },
     "jmh_benchmark": lambda place: {"benchmark": _BROKEN.sub(r"\1", place.value["benchmark"])},
-    "jmh_metric": lambda place: _MODES.get(mode := _jmh_mode(place), (mode, None)),
+    "jmh_metric": lambda place: tuple(FORMATS["jmh"].get(mode := _jmh_mode(place), (mode, None))),
     "jmh_secondary": lambda place: [
         key
         for key, one in place.value["secondaryMetrics"].items()
@@ -634,7 +613,7 @@ _SAID: dict[str, Callable[[Any], Any]] = {
     "jmh_samples": lambda read: any(one.value.get("mode") == "sample" for (one,) in read.groups),
     "jmh_alone": lambda read: (
         (alone := sum(one.value.get("forks") == 0 for (one,) in read.groups)) > 0
-        and one_process(f"{alone} of {len(read.groups)} results had no forks")
+        and losses_of("jmh-log", alone=alone, results=len(read.groups))["one-process"]
     ),
     "jmh_notes": lambda read: [
         Caution("forks-missing", f"{_jmh_name(one)!r} has {of - missing} of its {of} forks")
@@ -673,14 +652,9 @@ _SAID: dict[str, Callable[[Any], Any]] = {
         r"\.(exec|compile|score|code_size|mem_bytes)$", "", place.value["Name"]
     ),
     "lnt_status": lambda place: place.value["Name"].rpartition(".")[2] in ("status", "hash"),
-    "lnt_metric": lambda place: _lnt_meaning(place)[::2],
-    "lnt_unit": lambda place: _lnt_meaning(place)[1],
     "collected_name": lambda place: " ".join(
         [f"{place.entries[1].key}:"] * (len(place.entries[0].value["entries"]) > 1)
         + [str(place.value["name"])]
-    ),
-    "collected_metric": lambda place: (
-        "time" if base_of(str(place.value["unit"]))[1] == "s" else "value"
     ),
 }
 

@@ -35,7 +35,7 @@ from .parsing import (
     count_of,
     foreign_file,
     in_base_unit,
-    one_process,
+    losses_of,
     text_of,
     texts_of,
 )
@@ -49,13 +49,6 @@ Reader = Callable[["Opened", Place, float], "Processes | Mapping[str, tuple[floa
 
 STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _LOOKED_AT = 1000  # entries of a list, which may be a long table
-_LOST = {
-    "no-sessions": "all values of the file stem from one occasion",
-    "warm-ups-unknown": "whether there were warm-ups is not in the file",
-    "warm-up-within": "the first iterations of a process may be its warm-up: they are not separated",
-    "failed-unknown": "what failed is not in the file",
-    "order-unknown": "samples are sorted: their order of measurement is not in the file",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +56,7 @@ class Take:
     """One metric of a benchmark.
 
     `value`: Where its values are, a number or a list; None for the benchmark itself. `metric`: Its name; a function may
-    give the direction with it. `names`: The metrics' names, where
+    give the direction with it, and the unit between them. `names`: The metrics' names, where
     the file names them itself: ``{}`` in the other paths stands for each; `but` those that are none. `known`: Of such names ours, the unit and the
     direction. `runs`: Whether all values stem from ``one`` process, ``each`` from its own, or those of each list from
     one. `read`: Makes the processes, perhaps with their names, of what stands at `value`. `needed`: Whether a benchmark
@@ -250,10 +243,9 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     some = any(cell.values or cell.failed for cell in read.cells)
     opened.require(some, "no benchmark has a value", tool.keeps, at="")
     facts = {name: fetch(whole, path) for name, path in tool.facts.items()}
-    lost: dict[str, str | bool] = {code: _LOST[code] for code in tool.lost.split() if code in _LOST}
-    if "one-process" in tool.lost:
-        means = f"means of {read.inner} iterations, " if read.inner else ""
-        lost["one-process"] = one_process(f"values are {means}all from one process")
+    means = f"means of {read.inner} iterations, " if read.inner else ""
+    every = losses_of("json", means=means)
+    lost = {code: every[code] for code in tool.lost.split()}
     for code, text in tool.losses.items():
         good = code not in tool.when or tool.when[code](read)
         if callable(text):
@@ -334,8 +326,8 @@ def _meaning(take: Take, place: Place, named: str | None) -> dict[str, Any]:
     metric, unit, better = own.get("metric", named), own.get("unit"), own.get("better")
     if named is None:
         found = fetch(place, take.metric)
-        metric, better = found if isinstance(found, tuple) else (found, fetch(place, take.better))
-        metric = text_of(metric)
+        metric, *rest = found if isinstance(found, tuple) else (found, fetch(place, take.better))
+        metric, better, unit = text_of(metric), rest[-1] or None, rest[0] if len(rest) > 1 else None
     if unit is None:
         units = _listed(fetch(place, _filled(take.unit, named)))
         unit = base_of(text_of(units[0]) or "" if units else "")[1]

@@ -16,16 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ..data.number_text import commas_of, two_readings
+from ..data.number_text import commas_of, headed, two_readings
 from ..data.opening import Opened
 from ..errors import AnalysisError
-from .headings import SAMPLE, ColumnRoles, is_long, long_mapping
-from .long_table import Coded, LongTable, Real, long_file
-from .parsing import ForeignFile, float_of, parted
-from .typed_rows import is_bare
+from .cell_roles import Coded
+from .headings import SAMPLE, ColumnRoles, float_of, is_long, long_mapping
+from .long_table import LongTable, Real, long_file
+from .parsing import ForeignFile, parted
+from .typed_rows import CUT, LOOKED_AT, dress_of
 
-_CUT = 65536  # characters of the beginning: its last line may be cut off there
-_LOOKED_AT = 20  # lines
 _NEWLINE = "\n"
 _SEPARATORS = ",;\t|"
 _DISTINCT = 1024  # texts of a column that may be a key of some cells
@@ -37,14 +36,14 @@ def knows_long_csv(opened: Opened) -> bool:
     if opened.is_folder:
         return False
     head = opened.head()
-    if len(head) >= _CUT:
+    if len(head) >= CUT:
         head = head.rpartition("\n")[0]
     text, start, separator, headings = _headings(opened, head)
     if not headings or headings[0].lstrip()[:1] in ("{", "[", "<"):
         return False
     try:
         columns = _first_cells(opened, text, start, separator, len(headings))
-        return is_long(opened, headings, columns, bare=is_bare(opened, text))
+        return is_long(opened, headings, columns, bare=dress_of(opened, text) is not None)
     except AnalysisError:
         return False
 
@@ -54,7 +53,7 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
 
     Cells between blanks stand between tabs from here on.
     """
-    start, found = 0, ""
+    text, start, found = headed(text), 0, ""
     while text.startswith(("#", "\n"), start):
         start = text.find("\n", start) + 1 or len(text)
     if match := re.compile(r'"?sep=(.)"?\n').match(text, start):
@@ -63,16 +62,17 @@ def _headings(opened: Opened, text: str) -> tuple[str, int, str, list[str]]:
     separator = found or max(_SEPARATORS, key=first.count)
     if separator not in first and len(first.split()) > 1:
         lines = text[start:].split("\n")
-        if len({len(line.split()) for line in lines[:_LOOKED_AT] if line.strip()}) == 1:
+        if len({len(line.split()) for line in lines[:LOOKED_AT] if line.strip()}) == 1:
             text = text[:start] + "\n".join("\t".join(line.split()) for line in lines)
             separator, first = "\t", "\t".join(first.split())
-    return text, start, separator, next(opened.rows(csv.reader([first], delimiter=separator)), [])
+    named = next(opened.rows(csv.reader([first.lstrip(" ")], delimiter=separator)), [])
+    return text, start, separator, [*map(str.strip, named)]
 
 
 def _first_cells(
     opened: Opened, text: str, start: int, separator: str, width: int
 ) -> list[list[str]]:
-    part = text[start : start + _CUT]
+    part = text[start : start + CUT]
     rows = csv.reader(io.StringIO(part, newline="\n"), delimiter=separator)
     some = [row for row in islice(opened.rows(rows), 1, SAMPLE) if len(row) == width]
     return [list(column) for column in zip(*some, strict=True)] or [[] for _ in range(width)]
@@ -193,7 +193,7 @@ def _coded(rows: _CsvRows, headings: Sequence[str], found: ColumnRoles) -> LongT
         headings=headings,
         found=found,
         columns={
-            place: Coded(whole.get(place, nothing), [text.removeprefix("\n") for text in numbers])
+            place: Coded(whole.get(place, nothing), [*map(str.strip, numbers)])
             for place, numbers in known.items()
         },
         values={place: whole[place] for place, _, _ in found.values},
@@ -211,7 +211,7 @@ def _floats(texts: Sequence[str], count: int, units: set[str]) -> Real:
         pass
     else:
         joined = "".join(texts)
-        if joined.isascii() and "_" not in joined and found.all() and not np.isnan(found).any():
+        if joined.isascii() and "_" not in joined and found.all() and np.isfinite(found).all():
             units.add("")
             return found  # a 0 may be a number that is too small
     return np.array([float_of(text, units) for text in texts], np.float64)

@@ -1,7 +1,4 @@
-"""A long table, coded: numbers in place of texts, so that a million rows are grouped at once.
-
-What the columns are that no heading names is told by what stands in them, so that nothing is pooled in silence.
-"""
+"""A long table, coded: numbers in place of texts, so that a million rows are grouped at once."""
 
 from __future__ import annotations
 
@@ -15,25 +12,23 @@ import numpy as np
 
 from ..data.matrix_file import VALUES
 from ..data.number_text import NUMBER, number_in
-from ..data.trial_cautions import READ_AS, UNREAD
+from ..data.trial_cautions import HOSTS, READ_AS, UNREAD
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.run_numbers import Better, limit_of
+from .cell_roles import Coded, Truth, Whole, grouped, settled
 from .headings import (
-    ORDER,
+    CUT,
+    FAILED,
+    SUMMARY,
     TOTALS,
     ColumnRoles,
     direction_in,
-    holds_units,
     is_cut,
     is_good,
     is_guess,
-    is_measured,
-    is_outcome,
-    is_role_word,
     is_setting,
     is_warmup,
-    may_be_outcome,
     plain_heading,
 )
 from .parsing import (
@@ -42,178 +37,15 @@ from .parsing import (
     all_numbers,
     foreign_file,
     in_base_unit,
-    one_process,
-    several_hosts,
+    losses_of,
+    parted,
 )
 
 if TYPE_CHECKING:
+    from ..data.number_text import Decimal
     from ..data.opening import Opened
 
-Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-Truth = np.ndarray[Any, np.dtype[np.bool_]]
 Real = np.ndarray[Any, np.dtype[np.float64]]
-_WORDS = 12  # words of a column that says what became of a run; numbers of a setting
-_HASH = re.compile(r"[0-9a-fA-F]{7,64}")
-_DAY = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
-_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
-
-
-@dataclass(slots=True, eq=False)
-class Coded:
-    """A column of texts: the number of each row's text, and the texts by their numbers."""
-
-    codes: Whole
-    texts: Sequence[str]
-
-    def of(self, rows: Truth) -> Coded:
-        """Give some rows."""
-        return self if rows.all() else Coded(self.codes[rows], self.texts)
-
-    def among(self) -> list[str]:
-        """Give the texts that stand there."""
-        there = np.bincount(self.codes, minlength=len(self.texts))
-        return [text for text, count in zip(self.texts, there.tolist(), strict=True) if count]
-
-
-def settled(
-    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], there: Truth
-) -> ColumnRoles:
-    """Give the columns behind the known headings a role by their cells.
-
-    `columns`: Those that may have one, by place. `there`: The rows that have a value. Outcomes are columns of such words, units one of units. Of the others those that tell rows apart are factors:
-    texts, and whole numbers of a setting. What is no factor is the same within each benchmark and variant, or ignored.
-    """
-    rest = [k for k in found.rest if k in columns and k not in found.stated]
-    found = _by_words(found, headings, columns, rest)
-    counts = there & _that_count(found, headings, columns, len(there))
-    rows = int(counts.sum())
-    if not rows:
-        return found
-    some = {k: column.of(counts) for k, column in columns.items()}
-    found = _of_occasions(found, some, rows)
-    groups = grouped([some[k] for k in found.benchmark], rows)
-    several = bool(found.variant) and len(some[found.variant[0]].among()) > 1
-    sure = "variant" in {plain_heading(headings[k]) for k in found.variant}
-    if (
-        found.benchmark
-        and several
-        and not (sure or found.stated & {*found.variant})
-        and all(_follows(some[k].codes, *groups) for k in found.variant)
-    ):  # each benchmark has one: nothing can be compared by it
-        found = replace(found, variant=(), rest=(*found.rest, *found.variant))
-        several = False
-    own = (*found.variant, *found.benchmark)
-    groups = grouped([some[k] for k in own], rows)
-    keys = {k for k in (found.time, found.host) if k is not None}
-    texts = {k: some[k].among() for k in rest if k in found.rest}
-    hashes = {k: all(_HASH.fullmatch(text.strip()) for text in of) for k, of in texts.items()}
-    numbers = {k: all_numbers(of) for k, of in texts.items()}
-    for k in sorted(texts, key=lambda k: (hashes[k], len(texts[k]), numbers[k])):
-        codes, named = some[k].codes, k in keys and not numbers[k]
-        if named or len(texts[k]) < 2 or _follows(codes, *groups):
-            continue
-        if not _tells(headings[k], texts[k], codes, rows, len(groups[1])):
-            continue
-        side = several and _follows(some[found.variant[0]].codes, *grouped([some[k]], rows))
-        to = "of_variant" if side else "factors"
-        found = _moved(found, k, **{to: (*getattr(found, to), k)})
-        own = (*own, k)
-        groups = grouped([some[k] for k in own], rows)
-    return found
-
-
-def _moved(found: ColumnRoles, place: int, **to: Any) -> ColumnRoles:  # noqa: ANN401 - places
-    return replace(found, rest=tuple(k for k in found.rest if k != place), **to)
-
-
-def _of_occasions(found: ColumnRoles, columns: Mapping[int, Coded], rows: int) -> ColumnRoles:
-    """Take days, or times that rows share, for sessions, and commits for variants where nothing else is one."""
-    times, commits = (
-        columns[k].among() if k is not None and k in columns else []
-        for k in (found.time, found.commit)
-    )
-    days = all(_DAY.fullmatch(text.strip()) for text in times)
-    if found.session is None and len(times) > 1 and (days or len(times) * 2 <= rows):
-        found = replace(found, session=found.time)
-    if not found.variant and len(commits) > 1 and found.commit is not None:
-        found = replace(found, variant=(found.commit,))
-    taken = (found.session, *found.variant)
-    return replace(found, rest=tuple(k for k in found.rest if k not in taken))
-
-
-def _by_words(
-    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rest: list[int]
-) -> ColumnRoles:
-    """Take the columns whose words say that they are outcomes, or units."""
-    for k in rest:
-        texts = columns[k].among()
-        rows = {text.strip().lower() for text in texts} - {""}
-        if not rows or len(rows) > _WORDS:
-            continue
-        named = may_be_outcome(headings[k])
-        known = [is_good(headings[k], text) is not None for text in rows]
-        some = all(known) or (any(known) and not all_numbers(rows))
-        without = found.unit is None and "unit" not in found.literal
-        without = without and not all(unit for _, _, unit in found.values)
-        if some if named else all(map(is_outcome, rows)):
-            found = _moved(found, k, ok=(*found.ok, k))
-        elif without and holds_units(headings[k], texts):
-            found = _moved(found, k, unit=k)
-    return found
-
-
-def _that_count(
-    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rows: int
-) -> Truth:
-    """Tell which rows are neither failed nor warm-ups: only these are separated."""
-    good = np.ones(rows, np.bool_)
-    for k in found.fates:
-        known = [
-            not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
-            for text in columns[k].texts
-        ]
-        good &= np.array(known, np.bool_)[columns[k].codes]
-    return good
-
-
-def _tells(heading: str, texts: Sequence[str], codes: Whole, rows: int, names: int) -> bool:
-    """Tell whether a column that does not follow from the names so far tells rows apart."""
-    many, stripped = len(texts), [text.strip() for text in texts]
-    if many > max(2, rows // 2) or all(_DATE.fullmatch(one) or not one for one in stripped):
-        return False
-    if not all_numbers(texts):
-        return many <= max(20, rows // 4)
-    last = plain_heading(heading).rpartition("_")[2]
-    if is_role_word(heading) or last in ORDER or is_measured(heading):
-        return False
-    counts = np.bincount(codes)
-    if many <= _WORDS and many * 2 <= rows / names and counts.max() <= 2 * counts[counts > 0].min():
-        return True  # few values, each as often
-    whole = all((value := number_in(text)) is None or value == int(value) for text in texts)
-    return is_setting(heading) and (whole or many <= _WORDS)
-
-
-def _follows(codes: Whole, groups: Whole, first: Whole) -> bool:
-    return bool((codes[first][groups] == codes).all())
-
-
-def grouped(columns: Sequence[Coded], rows: int) -> tuple[Whole, Whole]:
-    """Give the group of each row, in the order of their first rows, and these rows."""
-    groups, first = np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
-    for column in columns:
-        if len(column.texts) < 2:
-            continue
-        codes = groups.astype(np.int64) * len(column.texts) + column.codes
-        if rows and codes.max() >= max(1_000_000, rows):  # fewer are looked up
-            _, codes = np.unique(codes, return_inverse=True)
-        begins = np.full(int(codes.max(initial=-1)) + 1, rows)
-        begins[codes[::-1]] = np.arange(rows)[::-1]  # of several writes the last one stays
-        there = np.flatnonzero(begins < rows)
-        there = there[np.argsort(begins[there])]
-        number = np.empty(len(begins), np.int32)
-        number[there] = np.arange(len(there), dtype=np.int32)
-        groups, first = number[codes], begins[there]
-    return groups, first
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,8 +127,11 @@ class LongTable:
         """Find the roles that only the cells tell, and the groups of rows with the same texts."""
         if self.found.runs:
             self._give_each_run_a_row()
+        self._take_words_for_outcomes()
         self.there = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
-        self.found = found = settled(self.found, self.headings, self.columns, self.there)
+        self.headings = headings = [*self.headings]
+        self.found = found = settled(self.found, headings, self.columns, self.there)
+        self._give_each_kind_one_unit()
         known = [self.columns[place] for place in (*found.naming, *found.fates)]
         self.groups, first = grouped(known, len(self.there))
         self.keys = [
@@ -323,6 +158,35 @@ class LongTable:
         }
         taken = tuple(one for one in self.found.values if one[0] in values)
         self.found = replace(self.found, values=taken)
+
+    def _take_words_for_outcomes(self) -> None:
+        """Take words in the place of values, such as ``timeout``, for a column of what became of the runs."""
+        fates = np.zeros(len(next(iter(self.values.values()))), np.int8)
+        for place, column in self.values.items():
+            words = (column == FAILED) + 2 * (column == CUT)
+            if words.any():
+                name, fates = self.headings[place], np.maximum(fates, words)
+                self.values[place] = np.where(words > 0, np.nan, column)
+        if fates.any():
+            self.columns[len(self.headings)] = Coded(fates, ("ok", "failed", "timeout"))
+            self.found = replace(self.found, ok=(*self.found.ok, len(self.headings)))
+            self.headings = [*self.headings, name]
+
+    def _give_each_kind_one_unit(self) -> None:
+        """Have rows in several units of times, or of sizes, say seconds, or bytes: they may be of one benchmark."""
+        column, plain = self.coded("unit"), [k for k, _, unit in self.found.values if not unit]
+        if self.found.unit is None or column is None or not plain:
+            return
+        known = [in_base_unit(text) for text in column.texts]
+        used = {in_base_unit(text) for text in column.among()}
+        if len(used) == len({unit for _, unit in used}):
+            return
+        self.columns[self.found.unit] = Coded(column.codes, [unit for _, unit in known])
+        for place in plain:
+            self.values[place] = values = self.values[place].copy()
+            for code, (factor, _) in enumerate(known):
+                mine = column.codes == code
+                values[mine] = _in_base(values[mine], factor)
 
     @property
     def rest(self) -> dict[int, Coded]:
@@ -364,7 +228,7 @@ class LongTable:
         column = self.coded("process")
         process = None if column is None else column.codes[rows]
         called = None if column is None else column.texts.__getitem__
-        self._check_names(column, process, rows)
+        self._check_names(rows)
         blocks, block_of = self._blocks(rows, [row for runs in cut.values() for row, _ in runs])
         same = {place: _same(one.codes[rows], ends, mine) for place, one in self.rest.items()}
         self.differing = [place for place, constant in same.items() if not constant[mine > 0].all()]
@@ -390,6 +254,10 @@ class LongTable:
                         at = self.line_of(int(rows[start]))
                         raise self.opened.fail(what, "leave the unit in one place", at=at)
                 text = direction_in(self.headings, self.found, better) if own else None
+                if own and better.strip() and text is None and start < end:
+                    what = f"{better!r} in the column {self.headings[self.found.better or 0]!r} says no direction"
+                    at = self.line_of(int(rows[start]))
+                    raise self.opened.fail(what, "write lower or higher", at=at)
                 there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
                 yield ForeignCell(
@@ -465,7 +333,8 @@ class LongTable:
             k: limit_of(text, math.nan)
             for k in np.unique(self.groups[rows]).tolist()
             for name, text in zip(names, self.keys[k][first:], strict=False)
-            if is_cut(text) or (plain_heading(name) == "timed_out" and not is_good(name, text))
+            if is_cut(text)
+            or (re.search("timed?_?out", plain_heading(name)) and not is_good(name, text))
         }
         found: dict[int, list[tuple[int, float | None]]] = {}
         for cell, row in zip(cells.tolist(), rows.tolist(), strict=True):
@@ -536,9 +405,10 @@ class LongTable:
             what, word, found = "whether the run is a warm-up", "yes", is_warmup(text)
         if found is not None:
             return found
+        heading = self.headings[place].strip()
         raise self.opened.fail(
-            f"{text!r} in the column {self.headings[place]!r} does not say {what}",
-            f"write {word!r} or its opposite in every row, or take the column out",
+            f"{text!r} in the column {heading!r} does not say {what}",
+            f"write {word!r} or its opposite in every row, or leave it aside: --columns 'ignored={heading}'",
             at=self.line_of(int(np.flatnonzero(self.groups == group)[0])),
         )
 
@@ -557,33 +427,43 @@ class LongTable:
             if value == np.inf and (number is None or math.isfinite(number)):
                 small = NUMBER.fullmatch(text) is not None and number_in(text) is None
                 why = "too small for a number of 64 bits" if small else "no number"
-                sign = "say --decimal comma or --decimal point"
-                fix = sign if "," in text else "mend it, or take the row out"
+                signs: tuple[Decimal, ...] = ("comma", "point")
+                known = [one for one in signs if number_in(parted(text)[0], one) is not None]
+                fix = f"say --decimal {' or --decimal '.join(known)}"
+                fix = fix if known else "mend it, or take the row out"
                 raise self.opened.fail(f"{text!r} in the column {heading!r} is {why}", fix, at=at)
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
-    def _check_names(self, column: Coded | None, process: Whole | None, rows: Whole) -> None:
-        """Refuse a run without a name: all such rows would be taken for one process."""
-        if column is None or process is None or "" not in column.texts:
-            return
-        nameless = np.flatnonzero(process == list(column.texts).index(""))
-        if nameless.size:
-            what = f"the column {self.headings[self.found.process or 0]!r} is empty"
-            at = self.line_of(int(rows[nameless].min()))
-            raise self.opened.fail(what, "number the runs in it, or take the column out", at=at)
+    def _check_names(self, rows: Whole) -> None:
+        """Refuse a run, or a benchmark beside others, without a name, and a mean among the runs: they would be one, or one more."""
+        found = self.found
+        names = found.benchmark if len(found.benchmark) == 1 else ()
+        for place in (k for k in (found.process, found.iteration, *names) if k is not None):
+            column, named = self.columns[place], place in names
+            texts = [text.strip().lower() for text in column.texts]
+            bad, words = {""} if place != found.iteration else set(), {*texts} & {*SUMMARY}
+            bad |= words if words and not named and all_numbers({*texts} - words) else set()
+            odd = np.array([one in bad for one in texts], np.bool_)
+            wrong = rows[odd[column.codes[rows]]]
+            if wrong.size and not (named and wrong.size == rows.size):
+                row, told = int(wrong.min()), "write the name" if named else "number the runs"
+                text = self.text_of(row, place).strip()
+                what = f"the column {self.headings[place]!r} {f'holds {text!r}' if text else 'is empty'}"
+                fix = f"{told} in every row, or take the row out"
+                raise self.opened.fail(what, fix, at=self.line_of(row))
 
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""
-        found, rest = self.found, self.rest
-        words = rest[found.host].among() if found.host is not None and found.host in rest else ()
-        hosts = tuple(text.strip() for text in words if text.strip())
-        if found.host is not None and len(hosts) > 1 and not all_numbers(hosts):
+        found = self.found
+        column = self.coded("host")
+        hosts = tuple(filter(None, map(str.strip, column.among() if column else ())))
+        if found.host is not None and len(hosts) > 1:
             heading = self.headings[found.host]
-            fix = (
-                "their runs are taken as those of one: give each host a file, or say --columns "
-                f"'variant={heading}', or 'session={heading}', if it tells one of these"
-            )
-            yield several_hosts(f"the column {heading!r} names", hosts, fix)
+            fix = f"each is an occasion of its own: if it is a variant say --columns 'variant={heading}'"
+            if found.session in found.stated:
+                fix = "their runs are taken as those of one: give each host a file"
+            named = f"{len(hosts)} hosts ({figures.listed(hosts, 3)})"
+            yield Caution(HOSTS, f"the column {heading!r} names {named}, and {fix}")
         if found.factors or found.of_variant or found.runs or is_guess(found, self.headings):
             yield Caution(READ_AS, self.reading())
         if apart := self._ignored():
@@ -639,18 +519,16 @@ def long_file(table: LongTable) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
     cells, found = tuple(table.cells()), table.found
     table.opened.require(cells != (), "there is no row of values", "is the file whole?", at="")
+    alone = "process" in found.literal
+    holding = {
+        "processes-unknown": found.process is None and not alone,
+        "one-process": alone,
+        "no-sessions": found.session is None,
+        "failed-unknown": not found.ok,
+    }
     return foreign_file(
         cells=cells,
-        losses={
-            "processes-unknown": found.process is None
-            and "process" not in found.literal
-            and "no column says which values are from one process: each counts as a run",
-            "one-process": "process" in found.literal
-            and one_process("all values are from one process"),
-            "no-sessions": found.session is None
-            and "no column says on which occasion a run was made",
-            "failed-unknown": not found.ok and "no column says which runs failed",
-        },
+        losses=losses_of("tables", holding),
         notes=tuple(table.notes()),
         read_as=table.reading(),
         settings=table.settings,

@@ -9,18 +9,23 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..data.number_text import Decimal, is_numeric, number_in
-from ..data.trial_cautions import HOSTS
-from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of
+from ..registry import shipped
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
+
+
+_TOML = shipped("analysis/importers/formats.toml")
+FORMATS: dict[str, Any] = tomllib.loads(_TOML.read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,33 +122,25 @@ def foreign_file(
     return ForeignFile(cells=tuple(cells), losses=cautions_of(losses), notes=found, **about)
 
 
+def losses_of(
+    name: str, holding: Mapping[str, object] = MappingProxyType({}), **about: object
+) -> dict[str, str | bool]:
+    """Give the losses of a format; those that `holding` names only where it says so."""
+    texts = FORMATS["losses"][name].items()
+    return {code: text.format(**about) for code, text in texts if holding.get(code, True)}
+
+
 def writable(name: str) -> str:
     """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
     return name.encode(errors="backslashreplace").decode()
 
 
-TIMES: dict[str, float] = {
-    name: factor
-    for factor, names in (
-        (1.0, "s sec secs second seconds"),
-        (1e-3, "ms msec msecs millis millisecond milliseconds"),
-        # both characters that stand for micro are met in files
-        (1e-6, "us µs μs usec µsec μsec usecs micros microsecond microseconds"),
-        (1e-9, "ns nsec nsecs nanos nanosecond nanoseconds"),
-        (1e-12, "ps picosecond picoseconds"),
-        (60.0, "min mins minute minutes"),
-        (3600.0, "h hr hrs hour hours"),
-        (86400.0, "day days"),
-    )
-    for name in names.split()
-}
-SIZES: dict[str, float] = {
-    "B": 1.0, "byte": 1.0, "bytes": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
-    "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "TiB": 1024.0**4,
-}  # fmt: skip
-MISSING = frozenset(
-    ("", "na", "n/a", "null", "none", "-", "--")
-)  # cells without a value, in small letters
+TIMES, SIZES = (
+    {name: factor for one, (factor, names) in FORMATS[of].items() for name in (one, *names.split())}
+    for of in ("times", "sizes")
+)
+# cells without a value, in small letters
+MISSING = frozenset(("", "na", "n/a", "null", "none", "-", "--"))
 _MEASURED = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?) ?([a-zA-Zµμ]{1,12})", re.ASCII)
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d\d(?:\.\d+)?)", re.ASCII)
 _SPANS = re.compile(r"(?:(\d+)h ?)?(\d+)m ?(\d+(?:\.\d+)?)s", re.ASCII)
@@ -191,36 +188,10 @@ def is_quantity(text: str) -> bool:
     return is_numeric(parted(text)[0]) or quantity_in(text) is not None
 
 
-def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
-    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none."""
-    if text.strip().lower() in MISSING:
-        return math.nan
-    value = number_in(text, decimal)
-    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
-    if found is not None:
-        units.add(found[1])
-    return math.inf if found is None else found[0]
-
-
 def all_numbers(texts: Sequence[str] | set[str]) -> bool:
     """Tell whether the cells of a column that hold something hold numbers."""
     there = [text for text in texts if text.strip().lower() not in MISSING]
     return bool(there) and all(number_in(text) is not None for text in there)
-
-
-def one_process(what: str) -> str:
-    """Say what follows from one process, the sentence of the loss ``one-process``."""
-    return f"{what}: variation between processes cannot be estimated"
-
-
-def single(what: str, keeps: str) -> str:
-    """Say what follows from one number for each benchmark, the sentence of the loss ``single``."""
-    return f"{what} one number each: enough for a history, no more ({keeps})"
-
-
-def several_hosts(what: str, hosts: tuple[str, ...], fix: str) -> Caution:
-    """Say that a file holds runs of several hosts."""
-    return Caution(HOSTS, f"{what} {len(hosts)} hosts ({figures.listed(hosts, 3)}), and {fix}")
 
 
 def within(data: object, *keys: str) -> Any:  # noqa: ANN401 - any JSON

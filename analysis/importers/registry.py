@@ -8,7 +8,7 @@ format is two functions in a module of this room:
 * ``read_NAME(opened)``: the `ForeignFile`; raises where the file is damaged (with line and remedy), and
   where it holds summaries only (naming the option of the tool that keeps the runs).
 
-To add one, write them and its row here. Importing this table imports none of them.
+To add one, write them and its row in ``formats.toml``. Importing this table imports none of them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -23,17 +24,14 @@ from ..data.number_text import number_in
 from ..data.opening import Opened, no_collections, trials_within
 from ..errors import AnalysisError, UsageError
 from ..pages.number_format import listed
+from ..record.json_paths import JsonPathError, places, root
 from ..registry import load
+from .headings import mapped
 from .json_rows import ROWS
 from .json_tools import STRANGE, JsonTool, read_json
-from .parsing import ForeignFile
+from .parsing import FORMATS, ForeignFile
 
-BARE = (
-    "wide-csv",
-    "matrix",
-    "numbers",
-    "speedup-test",
-)  # numbers alone, which commands read as matrices
+BARE = ("wide-csv", "matrix", "numbers", "speedup-test")  # which commands read as matrices
 UNKNOWN = "no tool is known for this"
 _DEEPEST = 20
 _JSON = re.compile(r'\s*[\[{]\s*["\[{]')
@@ -84,28 +82,9 @@ def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
         yield Tool(name, own[0].kind, "analysis.importers.json_rows", rows=own)
 
 
-_OTHERS = (
-    ("analysis.importers.suites", "rebench", "ReBench's .data", "lines"),
-    ("analysis.importers.command_line", "jmh-log", "JMH's log", "lines"),
-    ("analysis.importers.command_line", "renaissance-log", "Renaissance's log", "lines"),
-    ("analysis.importers.go_bench", "go-bench", "output of go test -bench", ""),
-    ("analysis.importers.folders", "criterion", "criterion's folder, sample.json or raw.csv", ""),
-    ("analysis.importers.folders", "asv", "asv's results", ""),
-    ("analysis.importers.suites", "benchexec", "BenchExec's XML or table CSV", "lines"),
-    ("analysis.importers.command_line", "perf-stat", "perf stat -x, -j or --table", ""),
-    ("analysis.importers.suites", "spec-cpu", "SPEC CPU's CSV or raw file", "lines"),
-    ("analysis.importers.typed_rows", "speedup-test", "the Speedup-Test's configuration", "lines"),
-    ("analysis.importers.typed_rows", "parquet", "Parquet", ""),
-    ("analysis.importers.typed_rows", "sqlite", "SQLite", ""),
-    ("analysis.importers.typed_rows", "json", "JSON, an object a value", "generic"),
-    ("analysis.importers.long_csv", "long-csv", "a long CSV (benchmark, variant, value, ...)", "generic"),
-    ("analysis.importers.typed_rows", "wide-csv", "a wide CSV", "generic"),
-    ("analysis.importers.typed_rows", "matrix", "a matrix of bare numbers", "generic"),
-    ("analysis.importers.typed_rows", "numbers", "one number a line", "generic"),
-)  # fmt: skip
 TOOLS: tuple[Tool, ...] = (
     *tools_of(ROWS),
-    *(Tool(name, said, of, kind == "generic", kind == "lines") for of, name, said, kind in _OTHERS),
+    *(Tool(name=name, **about) for name, about in FORMATS["readers"].items()),
 )
 
 
@@ -144,14 +123,33 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
         raise UsageError(f"the {what} looks like {' and like '.join(kinds)}", opened.source, fix)
     if _JSON.match(opened.head()):
         opened.json()  # says where it is damaged
-    lists = [path or "$" for path in sorted(_lists(opened.structure()))]
+    data = opened.structure()
+    lists = [path or "$" for path in sorted(_paths(data, "list"))]
     lie = f"; lists of numbers lie at {listed(lists, 3)}" if lists else ""
     fix = (
-        f"say what is what, --columns 'benchmark=NAME, value={lists[0] if lists else 'NAME'}', or give its single runs "
+        f"say what is what, --columns '{_columns_in(data, lists)}', or give its single runs "
         "as a long CSV: benchmark, variant, run, value"
     )
     fix = "name the file of the results in it" if opened.is_folder else fix
     raise UsageError(f"{UNKNOWN} {what}{lie}", opened.source, fix)
+
+
+def _columns_in(data: Any, lists: list[str]) -> str:  # noqa: ANN401 - any JSON
+    """Say where values are, of lists or else of the entries of one, and what names them there."""
+    numbers = [path for path in sorted(_paths(data, "number")) if "[*]" in path]
+    found = mapped([path.rpartition(".")[2] for path in numbers], numeric=range(len(numbers)))
+    values = lists or ([numbers[found.values[0][0]]] if found else numbers)
+    texts = sorted(_paths(data, "text"))
+    if not values or values[0] in texts:
+        return "benchmark=NAME, value=NAME"
+    entry = "".join(values[0].rpartition("[*]")[:2])
+    texts = [one for one in texts if one.startswith(f"{entry}.") and "[" not in one[len(entry) :]]
+    about = mapped([*(path.rpartition(".")[2] for path in texts), "value"])
+    names = [*(texts[k] for k in about.benchmark), *texts] if about and entry else []
+    with suppress(JsonPathError):  # not every entry has it
+        if entry and not names and isinstance(places(root(data), entry)[0].entries[-1].key, str):
+            names = [f"{entry}.@"]
+    return f"benchmark={names[0]}, value={values[0]}" if names else f"value={values[0]}"
 
 
 def begins_with_numbers(opened: Opened) -> bool:
@@ -162,17 +160,24 @@ def begins_with_numbers(opened: Opened) -> bool:
     return not first or 2 * sum(known) > len(known)
 
 
-def _lists(data: dict[str, Any] | list[Any] | None, depth: int = 0) -> set[str]:
-    """Give the paths to lists of numbers; where all parts of an object have the same, its keys are names."""
-    if isinstance(data, list) and data and all(type(one) in (int, float) for one in data):
+def _is(kind: str, data: object) -> bool:
+    if kind == "list":
+        return isinstance(data, list) and data != [] and all(_is("number", one) for one in data)
+    return isinstance(data, str) if kind == "text" else type(data) in (int, float)
+
+
+def _paths(data: Any, kind: str, depth: int = 0) -> set[str]:  # noqa: ANN401 - any JSON
+    """Give the paths to numbers, texts, or lists of numbers; where all parts of an object have the same, its keys are names."""
+    if _is(kind, data):
         return {""}
     parts = data.items() if isinstance(data, dict) else [("", one) for one in data or ()]
     found: dict[str, set[str]] = {}
     for key, part in parts if depth < _DEEPEST else ():
-        if isinstance(part, (dict, list)):
-            found.setdefault(key, set()).update(_lists(part, depth + 1))
+        if isinstance(part, (dict, list)) or _is(kind, part):
+            found.setdefault(key, set()).update(_paths(part, kind, depth + 1))
     shapes = list(found.values())
-    if isinstance(data, list) or (len(shapes) > 1 and all(one == shapes[0] for one in shapes)):
+    same = len(shapes) > 1 and all(one == shapes[0] for one in shapes)
+    if isinstance(data, list) or (same and (kind == "list" or shapes[0] != {""})):
         return {f"[*]{_joined(path)}" for one in shapes for path in one}
     return {
         (key if _PLAIN.match(key) else f"[{json.dumps(key)}]") + _joined(path)

@@ -30,28 +30,28 @@ from xml.parsers import expat
 
 from ..data.opening import Opened, files_in, open_in_folder
 from ..errors import FairtrialError
-from .parsing import ForeignCell, ForeignFile, foreign_file, in_base_unit, number_or_text, within
+from .parsing import (
+    FORMATS,
+    ForeignCell,
+    ForeignFile,
+    foreign_file,
+    in_base_unit,
+    losses_of,
+    number_or_text,
+    quantity_in,
+    within,
+)
 
-_NAMES = (
-    "benchmark", "executor", "suite", "extraArgs", "cores", "inputSize", "varValue", "tag",
-    "machine",
-)  # fmt: skip
-_MEASURED = ("invocation", "iteration", "value", "unit", "criterion")
-_HEADLESS = {
-    12: (*_MEASURED, *_NAMES[:7]),
-    13: (*_MEASURED, *_NAMES[:7], "machine"),
-    14: (*_MEASURED, *_NAMES),
-    15: (*_MEASURED, *_NAMES, "runId"),
-}
+_NAMES, _MEASURED = (tuple(FORMATS["rebench"][of].split()) for of in ("names", "measured"))
+_CELLS = FORMATS["rebench"]["headless"].items()
+_HEADLESS = {int(count): (*_MEASURED, *names.split()) for count, names in _CELLS}
 _SAID = re.compile(r"^# ?(run_id|benchmark): ?(\d+)\s*=\s*(\{.*)$")
 _START = re.compile(r"^# ?Execution Start:\s*(.*)$")
 _ROW = re.compile(r"^\d+\t\d+\t[-+\d.eE]+\t[^\t\d]*\t[^\t]+\t[^\t]+\t", re.MULTILINE)
 
 
 @dataclass(slots=True)
-class _Run:
-    """What is known of one run id, criterion and execution."""
-
+class _Run:  # of one run id, criterion and execution
     names: dict[str, str]
     criterion: str
     unit: str
@@ -84,11 +84,9 @@ def read_rebench(opened: Opened) -> ForeignFile:
     return foreign_file(
         cells=cells,
         variant_rule="the executor",
-        losses={
-            "warm-ups-unknown": any(cell.warmups is None for cell in cells)
-            and "warm-up iterations are not separated in the file",
-            "failed-unknown": "failed invocations are not in the file",
-        },
+        losses=losses_of(
+            "rebench", {"warm-ups-unknown": any(cell.warmups is None for cell in cells)}
+        ),
         facts=reader.facts,
     )
 
@@ -129,8 +127,6 @@ def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> Fo
 
 
 class _Reader:
-    """One pass over the lines of a file."""
-
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
         self.facts: dict[str, str] = {}
@@ -295,20 +291,15 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
     )
     if not cells:
         raise opened.fail("there is no run in the file", "is the report whole?")
-    cpu = _CPU.search(text)
+    cpu, invalid = _CPU.search(text), _INVALID.search(text)
+    estimate = re.search(r"\bEst\. (?:Base|Peak) ", text)
     return foreign_file(
         cells=cells,
         variant_rule="the tuning (base or peak)",
-        losses={
-            "order-unknown": "the order of the runs is not in the report",
-            "no-sessions": "all runs are from one occasion",
-        },
-        notes={
-            "invalid-result": _INVALID.search(text) is not None
-            and "SPEC's tools marked this result as invalid",
-            "estimated-result": re.search(r"\bEst\. (?:Base|Peak) ", text) is not None
-            and "SPEC's tools marked these values as estimates: the run does not follow its rules",
-        },
+        losses=losses_of("spec-cpu"),
+        notes=losses_of(
+            "spec-cpu-notes", {"invalid-result": invalid, "estimated-result": estimate}
+        ),
         facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
     )
 
@@ -393,12 +384,7 @@ def xml_of(opened: Opened) -> ET.Element:
 
 _METRICS = ("walltime", "cputime", "memory")
 _EARLIER = {"memUsage": "memory"}  # before version 2
-_QUANTITY = re.compile(r"^([-+0-9.eE]+)\s*([A-Za-zµ]*)$")
-_FAILED = re.compile(
-    r"^(timeout|out of memory|error|killed|segmentation fault|exception|aborted|out of java memory|"
-    r"assertion|unsupported|out of native memory)",
-    re.IGNORECASE,
-)
+_FAILED = re.compile(FORMATS["benchexec"]["failed"], re.IGNORECASE)
 _OF_RUN = ("properties", "expectedVerdict")
 _ABOUT = ("tool", "version", "benchmarkname", "name", "block", "options", "date")
 _TOLD = (("host", "systeminfo[1]", "hostname"), ("cpu_model", "systeminfo[1]/cpu", "model"))
@@ -443,8 +429,7 @@ def read_benchexec(opened: Opened) -> ForeignFile:
             what = "no run in the file has a measured column"
             fix = "was the execution stopped? name the result file that benchexec wrote at its end"
         raise opened.fail(what, fix)
-    lost = "a file holds one run of each task: give the files of several executions, with --variant tool to put them together"
-    return foreign_file(cells=cells, variant_rule=rule, losses={"one-run": lost}, facts=facts)
+    return foreign_file(cells, losses_of("benchexec"), variant_rule=rule, facts=facts)
 
 
 def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:
@@ -516,11 +501,10 @@ def _lasted(opened: Opened, text: str | None) -> float | None:
 
 
 def _quantity(opened: Opened, text: str, at: str) -> tuple[float, str]:
-    match = _QUANTITY.match(text.strip())
-    if match is None:
+    found = quantity_in(text)
+    if found is None:
         raise opened.fail(f"{text!r} is not a quantity", at=at)
-    factor, unit = in_base_unit(match[2])
-    return opened.value(number_or_text(match[1]), at, factor=factor), unit
+    return opened.value(found[0], at), found[1]
 
 
 def _of_table(opened: Opened) -> Iterator[ForeignCell]:

@@ -22,9 +22,10 @@ from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
-from .headings import SAMPLE, is_long, long_mapping
-from .long_table import Coded, LongTable, Real, long_file
-from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
+from .cell_roles import Coded
+from .headings import SAMPLE, float_of, is_long, long_mapping
+from .long_table import LongTable, Real, long_file
+from .parsing import ForeignCell, ForeignFile, foreign_file, losses_of
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #
@@ -33,23 +34,21 @@ from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
 # in seconds. Relative paths start at the configuration's folder, else at the current one.
 
 
-_LOOKED_AT = 20  # lines
-_CUT = 65536  # characters of the beginning: its last line may be cut off there
+LOOKED_AT = 20  # lines
+CUT = 65536  # characters of the beginning: its last line may be cut off there
 
 
-def dress_of(opened: Opened) -> Dress | None:
-    """Tell how the beginning holds bare numbers; None where it holds none, or names its columns."""
+def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
+    """Tell how a text begins as bare numbers do; None where it holds none, or where the file's own names its columns."""
     if opened.is_folder:
         return None
-    head = "\n".join(opened.head().split("\n")[:_LOOKED_AT])
-    if len(head) >= _CUT:
-        head = head.rpartition("\n")[0]
+    text = "\n".join((head or opened.head()).split("\n")[:LOOKED_AT])
     try:
-        found = _bare(opened, head)
+        found = _bare(opened, text.rpartition("\n")[0] if len(text) >= CUT else text)
     except AnalysisError as error:
         ambiguous = "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
         return "matrix" if ambiguous else None
-    named = "columns-as-runs" in {one.code for one in found.cautions}
+    named = head is None and "columns-as-runs" in {one.code for one in found.cautions}
     return None if named else found.dress
 
 
@@ -70,12 +69,7 @@ def read_matrix(opened: Opened) -> ForeignFile:
     return foreign_file(
         format=found.dress,
         cells=cells,
-        losses={
-            "no-unit": "the file has neither unit nor direction",
-            "processes-unknown": "the file does not say which values are from one process: each "
-            "is taken as a run",
-            "no-sessions": "on which occasion a run was made is not in the file",
-        },
+        losses=losses_of("numbers"),
         notes=tuple(Caution(one.code, one.text) for one in found.cautions),
     )
 
@@ -84,14 +78,6 @@ def _bare(opened: Opened, text: str) -> TextTable:
     if text.lstrip()[:1] in ("{", "[", "<"):
         raise opened.fail("it begins as JSON or XML", "name its format with --format")
     return read_text(text, opened.source, layout=opened.layout, decimal=opened.decimal)
-
-
-def is_bare(opened: Opened, head: str) -> bool:
-    """Tell whether a text begins as bare numbers do, perhaps under headings."""
-    try:
-        return bool(_bare(opened, "\n".join(head.split("\n")[:_LOOKED_AT])))
-    except AnalysisError as error:
-        return "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
 
 
 _HEADINGS = re.compile(r'^\s*"?Name"?\s*,\s*"?Sample1"?\s*,\s*"?Sample2"?\s*,', re.IGNORECASE)
@@ -107,20 +93,12 @@ def read_speedup_test(opened: Opened) -> ForeignFile:
     """Give two cells for each benchmark: the initial program, then the optimised one."""
     cells = list(_cells(opened))
     opened.require(cells != [], "the configuration names no benchmark", "is the file whole?", at="")
+    settings = any(cell.keys.get("settings") for cell in cells)
     return foreign_file(
         cells=cells,
         variant_rule="the side (initial or optimised)",
-        losses={
-            "processes-unknown": "the file does not say which values are from one processs: each "
-            "is taken as a run",
-            "no-sessions": "on which occasion a run was made is not in the files",
-            "failed-unknown": "failed runs are not in the files",
-        },
-        notes={
-            "settings-left-out": any(cell.keys.get("settings") for cell in cells)
-            and "confidence levels and coefficients are not values: 'fairtrial speedup-test' "
-            "reads them from the configuration"
-        },
+        losses=losses_of("speedup-test"),
+        notes=losses_of("speedup-test-notes", {"settings-left-out": settings}),
     )
 
 
@@ -176,7 +154,7 @@ def file_of_rows(
     line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
 ) -> ForeignFile:
     """Read rows as those of a long CSV."""
-    columns = list(zip(*(map(_rows_text, row) for row in rows), strict=True))
+    columns = list(zip(*(map(_text, row) for row in rows), strict=True))
     first = [column[:SAMPLE] for column in columns] or [()] * len(headings)
     if not columns:
         long_mapping(opened, headings, first)
@@ -208,35 +186,27 @@ def _long_file(  # noqa: PLR0917 - a table and what reads it
     units: dict[int, set[str]] = {place: set() for place, _, _ in found.values}
     values = {place: floats(place, own) for place, own in units.items()}
     columns = {k: coded(k) for k in range(len(headings)) if k not in values}
-    return long_file(
-        LongTable(opened, headings, found, columns, values, units, line_of, text_of),
-    )
-
-
-def _rows_text(cell: object) -> str:
-    return str(cell).lower() if isinstance(cell, bool) else _text(cell)
+    return long_file(LongTable(opened, headings, found, columns, values, units, line_of, text_of))
 
 
 def _text(cell: object) -> str:
     if isinstance(cell, bytes):  # data bases, and older writers of Parquet, hold texts as such
         return cell.decode("utf-8", "backslashreplace")
-    return "" if cell is None else str(cell)
+    return "" if cell is None else str(cell).lower() if isinstance(cell, bool) else str(cell)
 
 
 def knows_json(opened: Opened) -> bool:
-    """Tell by the keys of the first object, which holds no list: of a list of such, or on a line of its own."""
+    """Tell by the keys of the first object, which holds no list: of a list of such, or on a line of its own; or of columns."""
     head = "" if opened.is_folder else opened.head().lstrip("\ufeff").lstrip()
+    first: object = next(iter(_rows_of_columns(opened.structure())), {})
     try:
         lines = head.startswith("{") and not isinstance(opened.structure(), dict)
-        first, _ = (
-            json.JSONDecoder().raw_decode(head[not lines :].lstrip())
-            if head[:1] in ("[", "{")
-            else ({}, 0)
-        )
+        if not first and head[:1] in ("[", "{"):
+            first, _ = json.JSONDecoder().raw_decode(head[not lines :].lstrip())
     except (ValueError, RecursionError):
         return False
     flat = (_flat(first) if isinstance(first, dict) else None) or {}
-    return bool(flat) and is_long(opened, list(flat), [[_rows_text(one)] for one in flat.values()])
+    return bool(flat) and is_long(opened, list(flat), [[_text(one)] for one in flat.values()])
 
 
 def _flat(one: Mapping[str, object]) -> dict[str, object] | None:
@@ -247,8 +217,8 @@ def _flat(one: Mapping[str, object]) -> dict[str, object] | None:
 
 def read_json(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric: of objects in a list, or one on each line."""
-    data = _documents(opened)
     plain = all("[" not in path and "." not in path for path in opened.columns.values())
+    data = (plain and _rows_of_columns(opened.structure())) or _documents(opened)
     rows = (
         [_flat(one) if isinstance(one, dict) else None for one in data]
         if isinstance(data, list)
@@ -281,6 +251,20 @@ def _documents(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
             what = f"the line is no JSON: {error}"
             raise opened.fail(what, "write one object a line", at=f"{number}") from None
     return found
+
+
+def _rows_of_columns(data: Any) -> list[dict[str, object]]:  # noqa: ANN401 - any JSON
+    """Give the rows of an object of columns, lists or objects of as many plain values, as pandas writes them."""
+    columns = [*data.values()] if isinstance(data, dict) else []
+    if columns and all(
+        isinstance(one, dict) and one.keys() == columns[0].keys() for one in columns
+    ):
+        columns = [[*one.values()] for one in columns]
+    if len(columns) < 2 or not all(isinstance(one, list) for one in columns):
+        return []
+    plain = all(not isinstance(cell, (list, dict)) for one in columns for cell in one)
+    same = plain and len({*map(len, columns)}) == 1
+    return [dict(zip(data, row, strict=True)) for row in zip(*columns, strict=True)] if same else []
 
 
 _Cells = dict[str, object]  # the cells of a row, by heading
@@ -429,7 +413,6 @@ def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:
             yield at, one, ""
 
 
-_SQLITE_MAGIC = b"SQLite format 3\0"
 _TABLES = """SELECT name FROM sqlite_master WHERE type = 'table'
 AND name NOT LIKE 'sqlite%' AND sql NOT LIKE 'CREATE VIRTUAL%'"""
 _OURS = "runs"
@@ -437,16 +420,19 @@ _LONGEST = 64 * 1024**2  # bytes of a cell
 _VERSIONS = slice(18, 20)  # of the file's format: 2 with a journal of its own, else 1
 
 
-def knows_sqlite(opened: Opened) -> bool:
-    """Tell by the first bytes."""
-    return opened.data.startswith(_SQLITE_MAGIC)
+_SQLITE = b"SQLite format 3\0"
+knows_sqlite, knows_parquet = (
+    lambda opened, magic=magic: opened.data.startswith(magic) for magic in (_SQLITE, b"PAR1")
+)
 
 
 def read_sqlite(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     how = "it begins otherwise" if opened.data else "it is empty"
     fix = "copy it again, or name its format with --format"
-    opened.require(knows_sqlite(opened), f"it is not a complete database: {how}", fix, at="")
+    opened.require(
+        opened.data.startswith(_SQLITE), f"it is not a complete database: {how}", fix, at=""
+    )
     _require_whole(opened)
     with closing(sqlite3.connect(":memory:")) as base:
         try:
@@ -497,13 +483,7 @@ def _require_whole(opened: Opened) -> None:
         opened.require(not there, what, fix, at="")
 
 
-_PARQUET_MAGIC = b"PAR1"
 _WORD = 8  # bytes of a number, or of what stands for a text
-
-
-def knows_parquet(opened: Opened) -> bool:
-    """Tell by the first bytes."""
-    return opened.data.startswith(_PARQUET_MAGIC)
 
 
 def read_parquet(opened: Opened) -> ForeignFile:

@@ -18,8 +18,7 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
-from analysis.importers.export import TARGETS
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import TARGETS, exported_trial
 from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, inspect_files
 from analysis.importers.registry import read_foreign

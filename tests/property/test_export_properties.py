@@ -16,8 +16,8 @@ from hypothesis import assume, given, settings, strategies as st
 from analysis.data.opening import Opened
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.export import TARGETS
-from analysis.importers.export_data import (
+from analysis.importers.export import (
+    TARGETS,
     ExportedCell,
     ExportedData,
     ExportedProcess,

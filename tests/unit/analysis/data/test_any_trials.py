@@ -20,7 +20,7 @@ from analysis.data.fleet import joined_trial, merge_hosts, named_trials, open_fl
 from analysis.data.merging import merge_trials
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import exported_trial
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import GivenUp
 from tests.examples import examples

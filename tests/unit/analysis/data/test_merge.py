@@ -11,7 +11,7 @@ from analysis.data import merging as assembly
 from analysis.data.merging import Offsets, merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError, UsageError
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import exported_trial
 from analysis.record.environment import commits_of_all
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import encode_checked

@@ -14,8 +14,7 @@ from hypothesis import given, strategies as st
 from analysis.data.columns import judged_rows
 from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
-from analysis.importers.export import TARGETS
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import TARGETS, exported_trial
 from analysis.record.run_numbers import judged_row
 
 SCHEMAS = Path(__file__).resolve().parents[3] / "golden" / "schemas"

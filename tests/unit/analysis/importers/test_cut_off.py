@@ -15,8 +15,7 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.history.nights import read_nights
-from analysis.importers.export import TARGETS
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import TARGETS, exported_trial
 from analysis.importers.reader import Reading, open_trial, read_sources
 from analysis.importers.registry import read_foreign
 from analysis.verdict.gate import gate

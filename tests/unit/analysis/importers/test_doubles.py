@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.importers.gathering import ReadingChoices, gather, occasions
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.verdict.judging import judge
 from tests.examples import examples
@@ -31,7 +31,7 @@ def test_a_copied_file_is_no_further_session(cell, file, chosen) -> None:
     files = [file(*pair(cell), source=f"{place}/r.json") for place in ("day1", "backup")]
     found = gather(files, chosen)
     assert len(found.files) == 1
-    assert len(dict(occasions(found))) == 1
+    assert len({one.occasion for one in found.cells}) == 1
     assert [c.code for c in found.cautions] == ["one-source-twice"]
     assert found.cautions[0].about == ("backup/r.json", "day1/r.json")
 
@@ -67,7 +67,7 @@ def test_second_measurements_stay(cell, file) -> None:
         file(old, cell("b", 2.0, 2.25, 2.75, variant="new"), source="day2/r.json"),
     ]
     found = gather(files, ReadingChoices())
-    assert len(dict(occasions(found))) == 2
+    assert len({one.occasion for one in found.cells}) == 2
     assert codes(found) == []
 
 
@@ -75,7 +75,7 @@ def test_few_coarse_values_that_are_equal_are_no_copy_for_sure(cell, file) -> No
     """A run of 0.52 s on two days: leaving one out would take away what is most frequent."""
     coarse = [file(cell("b", 0.52, variant="v"), source=f"{k}.csv") for k in (1, 2)]
     found = gather(coarse, ReadingChoices())
-    assert len(dict(occasions(found))) == 2
+    assert len({one.occasion for one in found.cells}) == 2
     assert codes(found) == ["sources-alike"]
     # nor is a further file that begins with such a value one that holds more
     more = file(cell("b", 0.52, 0.53, variant="v"), source="3.csv")

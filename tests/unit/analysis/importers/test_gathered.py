@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.importers.gathering import ReadingChoices, gather, occasions
+from analysis.importers.gathering import ReadingChoices, gather
 
 
 def test_the_file_is_the_variant_where_the_format_has_none(cell, file) -> None:
     found = gather([file(cell()), file(cell("b", 3.0), source="r/new.json.gz")], ReadingChoices())
     assert found.variants == ("old", "new")
     assert "the file's name" in found.rule
-    assert dict(occasions(found)) == {"r/old.json": 1, "r/new.json.gz": 2}
+    assert {one.occasion for one in found.cells} == {"r/old.json", "r/new.json.gz"}
 
 
 def test_the_formats_own_variant_wins_over_the_file(cell, file) -> None:
@@ -32,7 +32,7 @@ def test_keys_choose_variant_benchmark_and_session(cell, file) -> None:
     found = gather([file(one, two)], chosen)
     assert found.variants == ("on", "off")
     assert found.benchmarks == ("10", "20")
-    assert [o for o, _ in occasions(found)] == ["3", "4"]
+    assert {one.occasion for one in found.cells} == {"3", "4"}
     assert gather([file(one)], ReadingChoices(variant="folder")).variants == ("r",)
     with pytest.raises(UsageError, match="no key 'gx'") as told:
         gather([file(one)], ReadingChoices(variant="gx"))
@@ -54,11 +54,11 @@ def test_files_of_one_folder_are_one_occasion_if_asked(cell, file, imported) -> 
 @pytest.mark.parametrize("session", ["file", "folder"])
 def test_files_and_folders_of_one_name_in_two_places_are_two_occasions(cell, file, session) -> None:
     files = [file(cell("b", float(k), variant="v"), source=f"day{k}/out/r.json") for k in (1, 2)]
-    assert len(dict(occasions(gather(files, ReadingChoices(session=session))))) == 2
+    assert len({one.occasion for one in gather(files, ReadingChoices(session=session)).cells}) == 2
     # the control: by another way to the same folder it is the same occasion
     near = [file(cell("b", 1.0, variant="v"), source="day1/out/r.json"),
             file(cell("b", 2.0, variant="v"), source="day1/../day1/out/s.json")]  # fmt: skip
-    assert len(dict(occasions(gather(near, ReadingChoices(session="folder"))))) == 1
+    assert len({one.occasion for one in gather(near, ReadingChoices(session="folder")).cells}) == 1
 
 
 def test_files_that_name_the_same_sessions_can_share_them(cell, file, imported) -> None:
@@ -70,7 +70,7 @@ def test_files_that_name_the_same_sessions_can_share_them(cell, file, imported) 
         )
         for n, name in ((3, "old"), (5, "new"))
     ]
-    assert len(dict(occasions(gather(files, ReadingChoices())))) == 4
+    assert len({one.occasion for one in gather(files, ReadingChoices()).cells}) == 4
     trial = imported(*files, session="session")
     for variant in ("old", "new"):
         assert trial.matrix(variant, "time").sessions[0].tolist() == [1, 2]
@@ -88,7 +88,7 @@ def test_a_linked_file_lies_where_its_link_does(cell, file, tmp_path: Path) -> N
         link = tmp_path / f"day{k}" / "r.json"
         link.symlink_to(tmp_path / "store" / f"{k}.json")
         files.append(file(cell("b", float(k), variant="v"), source=str(link)))
-    assert len(dict(occasions(gather(files, ReadingChoices(session="folder"))))) == 2
+    assert len({one.occasion for one in gather(files, ReadingChoices(session="folder")).cells}) == 2
     assert gather(files, ReadingChoices(variant="folder")).variants == ("day1", "day2")
 
 

@@ -10,7 +10,7 @@ import pytest
 from analysis.data.opening import Opened
 from analysis.errors import AnalysisError
 from analysis.importers import parsing
-from analysis.importers.parsing import count_of, in_base_unit, number_or_text, text_of, texts_of
+from analysis.importers.parsing import count_of, in_base_unit, text_of, texts_of
 
 
 def opened(text: str | bytes, name: str = "r.json") -> Opened:
@@ -130,10 +130,3 @@ def test_time_stamps_before_json() -> None:
 )  # fmt: skip
 def test_units_of_time_and_size(unit, found) -> None:
     assert in_base_unit(unit) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"), [("1.5", 1.5), (" 2 ", 2.0), ("1e-3", 0.001), ("x", "x"), ("", "")]
-)
-def test_a_number_or_the_text_itself(text, found) -> None:
-    assert number_or_text(text) == found

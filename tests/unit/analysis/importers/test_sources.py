@@ -91,10 +91,11 @@ def test_two_files_that_do_not_know_are_no_comparison(file: str) -> None:
 
 
 @pytest.mark.parametrize("better", ["lower", "higher"])
-def test_what_is_said_gives_the_direction_and_no_unit(file: str, better: Any) -> None:
+def test_what_is_said_gives_the_direction_and_no_unit(tmp_path, file: str, better: Any) -> None:
     sides = read_sides(file, file, Reading(better=better))
     assert (sides.candidate.better, sides.candidate.unit) == (better, "")
     assert read_one(file, Reading(better=better)).unit == ""
+    assert read_one(known(tmp_path, better, None), Reading()).unit == ""
 
 
 def test_a_file_that_knows_tells_the_other(tmp_path: Path, file: str) -> None:
@@ -102,11 +103,6 @@ def test_a_file_that_knows_tells_the_other(tmp_path: Path, file: str) -> None:
     assert (sides.candidate.better, sides.candidate.unit) == ("higher", "MB/s")
     with pytest.raises(UsageError, match="the file says that higher values are better"):
         read_sides(file, known(tmp_path, "higher", None), Reading(better="lower"))
-
-
-def test_a_unit_that_nobody_knows_stays_unknown(tmp_path: Path, file: str) -> None:
-    assert read_one(file, Reading()).unit == ""
-    assert read_one(known(tmp_path, "lower", None), Reading()).unit == ""
 
 
 def test_an_assumed_direction_is_said(file: str, trial: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.data.opening import open_foreign
-from analysis.errors import AnalysisError, UsageError
+from analysis.errors import UsageError
 from analysis.importers.registry import read_foreign, tool_of
 
 
@@ -56,24 +56,11 @@ def test_a_matrix_has_a_row_for_each_benchmark(
     assert {c.better for c in found.cells} == {None}  # never guessed
 
 
-def test_numbers_are_one_benchmark(tmp_path: Path) -> None:
-    opened = open_foreign(put(tmp_path, "sort.1.csv", "# s\n1.5\n2\n"))
-    (cell,) = read_foreign(opened).cells
-    assert (cell.benchmark, cell.values, cell.known) == ("values", (1.5, 2.0), False)
-
-
 def test_what_is_said_of_a_table_is_said_of_the_file(tmp_path: Path) -> None:
     found = read_foreign(open_foreign(put(tmp_path, "m.txt", "# x\nseconds\n1.5\n2\n")))
     assert [(note.code, note.text) for note in found.notes] == [
         ("headings-left-out", "line 2 was read as headings and left out")
     ]
-
-
-def test_a_table_that_turns_into_text_is_refused_with_its_line(tmp_path: Path) -> None:
-    many = "".join(f"b{k} 1 2\n" for k in range(30))
-    with pytest.raises(AnalysisError) as told:
-        read_foreign(open_foreign(put(tmp_path, "m.txt", f"{many}and so on\n")))
-    assert ":31" in str(told.value)
 
 
 def test_a_tools_own_format_wins_over_a_table(tmp_path: Path) -> None:
@@ -83,6 +70,3 @@ def test_a_tools_own_format_wins_over_a_table(tmp_path: Path) -> None:
     assert tool_of(open_foreign(put(tmp_path, "long.csv", text))).name == "long-csv"
     text = "benchmark,run1,run2\nb,1,2.0\n"
     assert tool_of(open_foreign(put(tmp_path, "wide.csv", text))).name == "wide-csv"
-    with pytest.raises(UsageError, match="no tool is known") as told:
-        tool_of(open_foreign(put(tmp_path, "x.md", "| a | b |\n|---|---|\n")))
-    assert "long CSV" in str(told.value.fix)

@@ -15,7 +15,7 @@ import pytest
 from analysis.data.merging import merge_trials
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import exported_trial
 from analysis.methods.multilevel.law import Looks
 from analysis.methods.multilevel.page import looks_text
 from analysis.plan.compare_looks import look_at

@@ -22,7 +22,7 @@ from analysis.data.runs import stored_together
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, StoreError
 from analysis.history.night_values import trial_values
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import exported_trial
 from analysis.importers.reader import Reading
 from analysis.record.manifest import about_quantile, judging_with, quantile_metric, quantile_of
 from analysis.record.shapes import StoredSamples, packed, sample_file

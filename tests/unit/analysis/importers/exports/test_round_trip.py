@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, FairtrialError
-from analysis.importers.export import TARGETS
-from analysis.importers.export_data import exported_trial
+from analysis.importers.export import TARGETS, exported_trial
 from analysis.importers.reader import Reading, open_trial, read_sources
 from analysis.verdict.judging import judge
 from tests.examples import examples

@@ -16,14 +16,15 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.opening import open_foreign
 from analysis.data.trial import read_trial
 from analysis.errors import UsageError
-from analysis.importers.export import TARGETS, target_for
-from analysis.importers.export_data import (
+from analysis.importers.export import (
+    TARGETS,
     ExportedCell,
     ExportedData,
     ExportedProcess,
     Metric,
     exported_matrices,
     exported_trial,
+    target_for,
 )
 from analysis.importers.registry import read_foreign
 

@@ -130,13 +130,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said: s
 
 
 def test_a_summary_with_a_word_of_tinybench_is_not_its(foreign) -> None:
-    row = {
-        "name": "a",
-        "version": "1.0.0",
-        "requests": "54500.8",
-        "latency": "17.87",
-        "throughput": "9.72",
-    }
+    row = {"name": "a", "requests": "54500.8", "latency": "17.87", "throughput": "9.72"}
     found = foreign([row, row | {"name": "b"}])
     assert found.format == "json"
     assert "value=latency+throughput" in found.read_as

@@ -12,13 +12,9 @@ import pytest
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError
 from analysis.importers.registry import TOOLS
+from tests.golden.test_readings import lines
 
 GOLDEN = Path(__file__).resolve().parents[4] / "golden" / "foreign"
-READINGS = {
-    "js": ("mitata.json", "tinybench.json", "benchmarkjs.json", "benchmarkjs-suite.json", "vitest-own-reporter.json"),
-    "benchmarkdotnet": ("benchmarkdotnet.json", "benchmarkdotnet-0.15.json"),
-    "long-csv": ("r-bench.csv", "r-bench-printed.csv", "r-bench-press.csv", "microbenchmark.csv"),
-}  # fmt: skip
 REFUSED = {
     "mitata-none.json": ("js", r"'sort' were not kept.*samples: true"),
     "tinybench-none.json": ("js", r"'join 1000' were not kept.*retainSamples: true"),
@@ -36,7 +32,8 @@ def test_a_file_without_runs_is_refused_with_what_keeps_them(read_golden, name) 
     assert told.match(f"(?s){REFUSED[name][1]}")
 
 
-KNOWN = {name: kind for kind, names in READINGS.items() for name in names}
+FOREIGN = {name.partition("/")[2]: line for name, line in lines().items() if "foreign/" in name}
+KNOWN = {name: line["format"] for name, line in FOREIGN.items() if "format" in line}
 KNOWN |= {name: kind for name, (kind, _) in REFUSED.items()}
 
 

@@ -245,6 +245,8 @@ def test_a_json_of_nobody_is_known_to_none(tmp_path: Path) -> None:
         {"benchmarks": [{"name": "x"}]},
         {"results": {}},
         [{}],
+        [1, 2],
+        [{"benchmark": "b", "value": [1]}],
         [],
     ):
         path.write_text(json.dumps(data))

@@ -37,8 +37,9 @@ def text_of(rows: list[list[str]], **how) -> str:
 def expected(rows: list[list[str]]) -> dict:
     """Group the rows one by one, as a person would."""
     found: dict = {}
-    for bench, variant, session, process, ok, warmup, _host, value in rows:
-        cell = found.setdefault((bench, variant, session), {"p": {}, "failed": 0, "warmups": 0})
+    for bench, variant, session, process, ok, warmup, host, value in rows:
+        key = (bench, variant, f"{host} / {session}")  # a session of two hosts is two
+        cell = found.setdefault(key, {"p": {}, "failed": 0, "warmups": 0})
         if warmup == "yes":
             cell["warmups"] += 1
         elif ok == "false":
@@ -119,18 +120,10 @@ def test_parquet_of_categories_nulls_and_texts(tmp_path) -> None:
 
 
 def test_keys_are_what_all_rows_of_a_cell_share(foreign) -> None:
-    text = "host,benchmark,value\nh,a,1\nh,a,2\nh,b,1\ng,b,2\n"
+    text = "load,benchmark,value\n1,a,1\n1,a,2\n1,b,1\n2,b,2\n"
     first, second = foreign(text, "r.csv").cells
-    assert first.keys == {"benchmark": "a", "host": "h"}
+    assert first.keys == {"benchmark": "a", "load": "1"}
     assert second.keys == {"benchmark": "b"}
-
-
-def test_units_of_headings_and_of_rows(foreign) -> None:
-    text = "benchmark,value,unit\na,9,ms\na,9,B\n"
-    assert [(c.unit, c.values) for c in foreign(text, "r.csv").cells] == [
-        ("s", (0.009,)),
-        ("B", (9.0,)),
-    ]
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
@@ -154,9 +147,8 @@ def test_damage_is_an_error_with_its_line(foreign, line, said, quote) -> None:
 
 def test_lines_that_make_up_for_each_other_are_refused(foreign) -> None:
     """One cell too many, then one too few: their sum fits."""
-    with pytest.raises(AnalysisError, match="3 cells") as told:
+    with pytest.raises(AnalysisError, match=r"r\.csv:3: .*3 cells"):
         foreign("benchmark,value\na,1\nb,2,3\n4\nc,5\n", "r.csv")
-    assert "r.csv:3" in str(told.value)
 
 
 def test_a_million_characters_in_many_parts(foreign) -> None:

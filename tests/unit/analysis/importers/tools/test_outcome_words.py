@@ -18,8 +18,11 @@ def fate(foreign, heading: str, word: str) -> str:
 FATES = (
     ("status|Exit Code|exit_code|returncode|exit_status", "0|0.0", "1|-9|137.0"),
     ("ok|success|passed", "1|1.0", "0|0.0"),
-    ("ok|status|outcome|success", "OK|completed|Done|pass|PASSED|success|true", "failed|Error|timeout|killed|false|crashed"),
+    ("ok|status|outcome|success", "OK|completed|Done|pass|PASSED|success|true", "failed|Error: no space|timeout (60 s)|killed by signal 9|false|wrong"),
     ("failed", "false|0|0.0|no|f||ok|passed", "true|1|yes|t|failed|fail|error|2"),
+    ("exit|rc|retcode|Exitval", "0", "1|-9"), ("timedout|killed|oom", "false|0", "true|1"),
+    ("verified|is_ok|solved|Passed?|meta.success", "true|1", "false|0"), ("error_occurred", "|False", "True"),
+    ("status|http_status", "200|304", "404|503"),
 )  # fmt: skip
 
 
@@ -74,6 +77,7 @@ def test_the_outcome_of_a_warm_up_is_not_asked_for(foreign) -> None:
         ("better", "lower", "lower"), ("better", "Higher is better", "higher"),
         ("direction", "minimize", "lower"), ("lower_is_better", "0", "higher"),
         ("higher_is_better", "yes", "higher"), ("better", "true", None), ("direction", "1", None),
+        ("better", "HigherIsBetter", "higher"), ("better", "bigger-is-better", "higher"), ("direction", "up", "higher"),
     ],
 )  # fmt: skip
 def test_directions_are_not_guessed(foreign, heading, word, said) -> None:

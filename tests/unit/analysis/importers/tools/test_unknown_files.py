@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from analysis.errors import FairtrialError, UsageError
 from analysis.importers.registry import UNKNOWN
+from analysis.record.manifest import reading_columns
 from harness.commands.command_parser import parser_for
 
 CATCH = '<?xml version="1.0"?>\n<Catch2TestRun name="t"><TestCase name="c">\n<mean value="12.5"/></TestCase></Catch2TestRun>\n'
@@ -26,6 +28,7 @@ PRINTED = (
     "     data_sent....: 9 kB\n     iteration_duration...: avg=6.4s min=4s med=6s max=9s p(90)=9s\n",
     '<?xml version="1.0"?>\n<PhoronixTestSuite><Result/></PhoronixTestSuite>\n',
     CATCH,
+    "| a | b |\n|---|---|\n",
 )
 
 
@@ -36,6 +39,7 @@ def test_a_text_gets_one_sentence_and_the_remedy(foreign, text) -> None:
     assert told.value.what == "no tool is known for this file"
     assert "long CSV" in told.value.fix
     assert "benchexec" not in str(told.value)
+    assert len(str(told.value)) < 450
 
 
 @pytest.mark.parametrize(
@@ -61,6 +65,22 @@ def test_lists_of_numbers_are_named_by_their_paths(foreign, content, lists) -> N
         foreign(json.dumps(content), "r.json")
     where = f"; lists of numbers lie at {lists}" * bool(lists)
     assert told.value.what == f"no tool is known for this file{where}"
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ({"results": [{"lang": "c", "name": "a", "times": [1, 2]}]}, {"a": (1, 2)}),
+        ({"sort": {"runs": [1, 2]}, "hash": {"runs": [3]}}, {"sort": (1, 2), "hash": (3,)}),
+        ({"when": "x", "runs": [{"name": "a", "n": 7, "ms": 1}, {"name": "b", "n": 7, "ms": 2}]}, {"a": (0.001,), "b": (0.002,)}),
+    ],
+)  # fmt: skip
+def test_the_option_that_the_refusal_names_reads_the_file(foreign, content, wanted) -> None:
+    with pytest.raises(UsageError) as refused:
+        foreign(content)
+    words = re.search("--columns '(.*?)'", refused.value.fix)[1]
+    with reading_columns(dict(one.split("=") for one in words.split(", "))):
+        assert {cell.benchmark: cell.values for cell in foreign(content).cells} == wanted
 
 
 SAYS = {
