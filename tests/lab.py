@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import runpy
-import signal
 import subprocess
 import sys
 import tempfile
@@ -229,9 +227,7 @@ class Lab:
             if process.poll() is None:
                 process.kill()
             process.wait(_PATIENCE_S)
-        for pid in self.left():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        processes.send(self.left())
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,6 +45,13 @@ def processes_with(marker: str) -> list[int]:
         if entry.name.isdigit() and any(marker in part for part in command_line(int(entry.name))):
             found.append(int(entry.name))
     return found
+
+
+def send(pids: Iterable[int], number: int = signal.SIGKILL) -> None:
+    """Send a signal to those that are still there: who was listed a moment ago may have ended since."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def parent(pid: int) -> int:

@@ -34,9 +34,7 @@ def waiting(lab, *, timeout=None):
 
 
 def stop_and_continue(pids, processes, seconds=LONG_S):
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGSTOP)
+    processes.send(pids, signal.SIGSTOP)
     running = list(pids)
 
     def stopped():  # each was seen so once: the number of one that has ended may be another's soon
@@ -45,9 +43,7 @@ def stop_and_continue(pids, processes, seconds=LONG_S):
 
     processes.wait_until(stopped, "stopped")
     time.sleep(seconds)
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
+    processes.send(pids, signal.SIGCONT)
 
 
 def assert_discarded_once(lab, err, code, executions):
@@ -106,8 +102,7 @@ def test_a_frozen_trial_gets_no_signal_and_is_seen_by_its_waits(lab, processes, 
         code, err = lab.ended(process)
         assert_discarded_once(lab, err, code, executions=4)
     finally:
-        for pid in (top / "cgroup.procs").read_text().split():
-            os.kill(int(pid), signal.SIGKILL)
+        processes.send(map(int, (top / "cgroup.procs").read_text().split()))
         processes.wait_until(lambda: not (top / "cgroup.procs").read_text(), "nobody is in it")
         top.rmdir()
 

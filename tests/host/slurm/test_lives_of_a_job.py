@@ -5,12 +5,13 @@ Authority: Slurm's own commands, the rows on the disk, and the processes of this
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 
 import pytest
+
+from tests.processes import send
 
 PROTOCOL = {"sessions": 1, "runs": 4, "warmup": 1}
 BEFORE = 3  # runs of each host that are made while the lab holds
@@ -171,9 +172,7 @@ def test_a_job_whose_node_dies_starts_again_when_it_is_back(cluster):
     # the node loses its power: daemon, step and all that is below
     children = cluster.children_of_step(job)
     os.kill(cluster.slurm.daemon("lab3"), signal.SIGKILL)
-    for pid in children:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    send(children)
     cluster.lab.wait_until_all_gone()
     cluster.lab.release()
     # what the controller finds by itself when it has asked often enough

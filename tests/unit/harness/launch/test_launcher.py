@@ -605,8 +605,7 @@ def test_no_target_survives_the_orchestrator(containment, marker, processes, vic
         left = processes.processes_with(marker)
         if victims == "both" and containment == "none":
             # What the finding "containment" warns of: only a namespace holds that.
-            for pid in left:
-                os.kill(pid, signal.SIGKILL)
+            processes.send(left)
         return not left
 
     processes.wait_until(gone, "all targets gone")

@@ -14,7 +14,7 @@ import pytest
 from harness.errors import HostError
 from harness.tune.journal import finding_of_tuning
 from harness.tune.tuner import Guardian, tune, undo_tuning
-from tests.processes import wait_until
+from tests.processes import send, wait_until
 
 from .conftest import contents
 
@@ -81,8 +81,7 @@ def tuning(laptop):
     yield start
     for process in started:
         process.kill()
-        for pid in ours(laptop):
-            os.kill(pid, signal.SIGKILL)
+        send(ours(laptop))
         process.communicate(timeout=30)
 
 
