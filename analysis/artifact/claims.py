@@ -192,11 +192,9 @@ def pointed(document: object, pointer: str) -> object:
         else:
             known = "it is a value, with nothing inside"
         if inside is _ABSENT:
-            raise UsageError(
-                f"there is no {part!r} at {gone or 'the top'}: {known}",
-                pointer,
-                "execute the command with --json, and follow its keys",
-            )
+            what = f"there is no {part!r} at {gone or 'the top'}: {known}"
+            fix = "execute the command with --json, and follow its keys"
+            raise UsageError(what, pointer, fix)
         found = inside
         gone += f"/{raw}"
     return found

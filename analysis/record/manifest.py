@@ -370,11 +370,17 @@ def _distinct(items: Sequence[object]) -> bool:
     return len(set(items)) == len(items)
 
 
+def refuse_existing(folder: Path, option: str = "-o") -> None:
+    """Refuse a place for a new folder where something lies; `option` names another."""
+    if os.path.lexists(folder):
+        fix = f"delete it, or name another folder with {option}"
+        raise UsageError("something is there already", str(folder), fix)
+
+
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
     """Give a hidden folder beside the wanted one; at the end it takes that name."""
-    if os.path.lexists(folder):
-        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    refuse_existing(folder)
     place = Path(folder.absolute())
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -37,12 +37,10 @@ def judged_fleet(
     one host.
     """
     options = dict(asked)
-    given = {
-        "--always-valid": bool(options.pop("always_valid", False)),
-        "--certificate": options.pop("certificate", None) is not None,
-        "--level iteration": level == "iteration",
-    }
-    refuse_of_fleet(folder, (name for name, yes in given.items() if yes), "report")
+    given = ["--always-valid"] * bool(options.pop("always_valid", False))
+    given += ["--certificate"] * (options.pop("certificate", None) is not None)
+    given += ["--level iteration"] * (level == "iteration")
+    refuse_of_fleet(folder, given, "report")
     verdict = judge_fleet(folder, metric=metric, explain=explain, **options)
     return replace(verdict, candidates=tuple(map(_advised, verdict.candidates)))
 

@@ -590,7 +590,6 @@ def _drawn(
 def _once(
     sides: Sides, trials: Sequence[Trial], parts: Sequence[Caution]
 ) -> tuple[Iterable[Caution], ...]:
-    """Give what is known of the trials and of the sides, each thing once."""
     of_trials = [caution for trial in trials for caution in trial.cautions]
     both = (sides.candidate, sides.baseline)
     if len({one.trial for one in both}) == 1 and len(trials) == 1:

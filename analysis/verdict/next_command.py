@@ -180,7 +180,8 @@ def _settling(verdict: Verdict, path: str, known: _Known) -> Next | None:
     if within:
         count = max(each.sessions or 1 for each in within)
         differently = ", or measure differently" * (count > MANY_SESSIONS)
-        why = f"would settle {_named(within)}{differently}"
+        alone = verdict.looks_rule == "repeated" and not several  # the screen has no other
+        why = f"would settle {'it' if alone else _named(within)}{differently}"
         return _going_on(verdict, path, why=why, sessions=count)
     if all(each.known for each in opened):
         if any(_word(result) not in (None, "undecided") for _, result in known):
@@ -276,7 +277,10 @@ def next_of_gate(
         looks = ("--looks", f"{verdict.looks}")
     asked = ("gate", gate.condition, path, *again, *_metric(verdict), *looks)
     then = _next(*asked, why="then the gate again")
-    if plan is not None:
+    codes = {caution.code for caution in verdict.cautions}
+    if "still-running" in codes:
+        return (_next("status", path, why="how far it is"), then)
+    if plan is not None or "ended-early" in codes:
         return (_going_on(verdict, path, why="goes on measuring"), then)
     results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
     counts = [count for result in results for count in _needed(gate, result)]

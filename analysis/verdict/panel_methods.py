@@ -143,7 +143,6 @@ def ask(
 
 
 def _refused(why_not: str) -> Panel:
-    """Give the panel of sides that no method takes."""
     none = _answer("all", "run", "ratios", f"not possible: {why_not}")
     return Panel(methods=(none,), disagreements=())
 
@@ -353,7 +352,6 @@ def _bootstrap(asked: _Question) -> _Found:
 
 
 def _resampled(asked: _Question, method: str, word: Word, unit: str) -> _Found:
-    """Say why a method that draws or reassigns units has another word."""
     outcome, noun = asked.line.outcome, asked.found.outermost
     if word == outcome:
         return

@@ -81,7 +81,7 @@ class Ranking(Result):
     """Every pair of variants, and the ranks that follow."""
 
     method: ClassVar[str] = "ranking"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed", "usual"})
 
     trial: str
     path: str
@@ -101,6 +101,7 @@ class Ranking(Result):
     nemenyi: float | None
     ranked: bool
     timed: bool
+    usual: bool
 
 
 # measured on interleaved runs of one program under several names (docs/methods/verdict.md)
@@ -132,8 +133,9 @@ def rank_variants(
 ) -> Ranking:
     """Compare every variant of a trial with every other one."""
     manifest = trial.manifest
-    unnamed = trial.unnamed if metric is None else ()
-    metric = trial.default_metric if metric is None else metric
+    usual = metric is None
+    unnamed = trial.unnamed if usual else ()
+    metric = metric or trial.default_metric
     look = looks_at([manifest], looks, always_valid=False)
     known = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
@@ -183,6 +185,7 @@ def rank_variants(
         else nemenyi_difference(len(names), published.benchmarks, alpha=1 - confidence),
         ranked=ranked,
         timed=figures.timed(info.unit),
+        usual=usual,
         cautions=merged(
             question_cautions(unnamed),
             constant_cautions(trial, (one for side in sides.values() for one in side.cautions)),
@@ -323,7 +326,8 @@ def _ranking_page(result: Ranking) -> Page:
         ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
         ("<benchmarks", lambda one: _counts(one, timed=result.timed)),
     )
-    words = ("fairtrial", "verdict", result.path, *judge_words())
+    metric_words = () if result.usual else ("--metric", result.metric)
+    words = ("fairtrial", "verdict", result.path, *metric_words, *judge_words())
     return Page(
         title=f"Pairs of {result.trial}",
         sections=(

@@ -198,17 +198,8 @@ class Verdict(Result):
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {
-            "closed",
-            "explained",
-            "explainable",
-            "outermost",
-            "ratio",
-            "session_s",
-            "sources",
-            "usual",
-            "whole",
-        }
+        {"closed", "explained", "explainable", "outermost", "ratio"}
+        | {"session_s", "sources", "usual", "whole"}
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 

@@ -349,7 +349,6 @@ def _rows_about(verdict: Verdict, caution: Caution) -> list[_Place]:
 
 
 def _rows_shown(verdict: Verdict, evidence: Sequence[Section]) -> set[_Place]:
-    """Name the rows that tables of candidates have."""
     found = set()
     for table in (block for part in evidence for block in part.blocks if isinstance(block, Table)):
         kind, _, number = table.name.rpartition("-")

@@ -348,7 +348,7 @@ def counted_sentence(
         for end in (low, high)
     ]
     if word == "undecided":
-        head = f"no diff found between {ours} and {base}{where}"
+        head = f"no difference found between {ours} and {base}{where}"
         return f"{head}: if there is one, it lies between {' and '.join(sides)}{diff.label}"
     return f"{ours} {diff.verb} {' to '.join(sides)}{diff.label} than {base}{where}"
 
@@ -487,18 +487,12 @@ def _leader(
         found = difference(line, verdict)
         what = f"{found.phrase().partition(' ')[2]} {found.link} {base}{where_text(first.one)}"
         return f"{named(first.variant)} {place}: {what} ({found.interval()})"
-    nearest = max(known, key=lambda one: (answering(one) or _NOTHING).speedup or 0.0)
+    nearest = max(known, key=lambda one: getattr(answering(one), "speedup", None) or 0.0)
     line = answering(nearest)
     assert line is not None  # each is behind the baseline
     found = difference(line, verdict)
     where = where_text(nearest)
     return f"{base} {place}{where}: {named(nearest.variant)} {found.phrase()} ({found.interval()})"
-
-
-_NOTHING = Line(
-    name="", speedup=None, low=None, high=None, error=None, freedom=None, pvalue=None,
-    pvalue_equivalent=None, outcome="undecided", more_sessions=None,
-)  # fmt: skip
 
 
 def _series(names: Sequence[str], last: str) -> str:

@@ -566,7 +566,6 @@ class Sessions:
         return _read(path, (path / MEASUREMENTS).stat().st_size)
 
     def _store(self) -> Bisection:
-        """Store what is known so far."""
         from analysis.history.bisection import bisection_of
         from analysis.history.session_value import (
             fails_more,

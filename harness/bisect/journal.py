@@ -193,11 +193,9 @@ class Journal:
         except BlockingIOError:
             pid = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
             os.close(fd)
-            raise StoreError(
-                f"another process is writing this bisection (process {pid or 'unknown'})",
-                str(self.folder),
-                "wait until it is done, or begin a new one without --resume",
-            ) from None
+            what = f"another process is writing this bisection (process {pid or 'unknown'})"
+            fix = "wait until it is done, or begin a new one without --resume"
+            raise StoreError(what, str(self.folder), fix) from None
         os.ftruncate(fd, 0)
         os.pwrite(fd, b"%d\n" % os.getpid(), 0)
         self._lock = fd

@@ -148,11 +148,9 @@ def installed(place: str, called: str) -> str:
             try:
                 return one.read_text(encoding="utf-8")
             except OSError as error:
-                raise UsageError(
-                    f"cannot be read: {error.strerror}",
-                    str(one.locate()),
-                    "install fairtrial again",
-                ) from error
+                what = f"cannot be read: {error.strerror}"
+                fix = "install fairtrial again"
+                raise UsageError(what, str(one.locate()), fix) from error
     raise UsageError(
         f"{called} is not there: fairtrial is not installed as a package",
         fix="install it (docs/install.md); in a clone: pip install .",

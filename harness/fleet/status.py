@@ -402,7 +402,6 @@ def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> 
 
 
 def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> Fleet:
-    """Add jobs of the fleet that its file does not know."""
     known = {(host.host, job) for host in fleet.hosts for job in host.jobs}
     for job in jobs.values():
         mine = job.live and (job.wanted, job.id) not in known and agrees(job, folder, fleet)

@@ -131,11 +131,9 @@ def places_for(
         others = "; ".join(f"{node.name} is {node.state}" for node in left_out[:_SHOWN])
         wanted = f"{count or 'at least one'} {'are' if count > 1 else 'is'} asked for"
         what = f"partition '{partition.name}' has {len(good)} hosts that can be used, and {wanted}"
-        raise UsageError(
-            f"{what} ({others})" if others else what,
-            "--count" if wishes.count is not None else "--partition",
-            "ask for fewer, or name the hosts with --hosts: their jobs then wait for them",
-        )
+        what = f"{what} ({others})" if others else what
+        fix = "ask for fewer, or name the hosts with --hosts: their jobs then wait for them"
+        raise UsageError(what, "--count" if wishes.count is not None else "--partition", fix)
     # those that are free now first; the choice is told, and stands in fleet.json
     chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
     hosts = tuple(name for name in good if name in set(chosen))
@@ -618,7 +616,6 @@ def at_home(folder: Path, fleet: Fleet) -> bool:
 
 
 def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None) -> list[str]:
-    """Say what a person may not have thought of."""
     doubts = []
     least = least_limit_s(longest_s)
     if wishes.time is not None and (seconds_of_limit(limit) or 0.0) < least:

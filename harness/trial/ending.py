@@ -219,11 +219,9 @@ def way_on_of(manifest: Manifest, trial: Path) -> str:
 def refuse_comparison(path: Path, manifest: Manifest) -> None:
     """Refuse sessions that stand in no plan of looks: the answer of a comparison has been looked at."""
     if bisection_of_trial(path) is not None:
-        raise StoreError(
-            "this trial belongs to a bisection, which alone adds sessions to it",
-            str(path),
-            way_on_of(manifest, path),
-        )
+        what = "this trial belongs to a bisection, which alone adds sessions to it"
+        fix = way_on_of(manifest, path)
+        raise StoreError(what, str(path), fix)
     if manifest.looks_plan is not None:
         raise StoreError(
             "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it",
@@ -328,8 +326,8 @@ class Ending:
         for line in ending_lines(self):
             lines += wrapped(line, "", " " * 6, WIDTH)
         if self.failed:
-            place = command_line((str(self.trial),))
-            lines += note_lines(f"'fairtrial status {place}' says where their output is")
+            status = command_line(("fairtrial", "status", str(self.trial)))
+            lines += note_lines(f"'{status}' says where their output is")
         if self.status != "complete":
             words, why = accepting(again, self.must_raise), raised_first(self.must_raise)
             return lines + next_lines(words, why)

@@ -38,7 +38,7 @@ def formatted(text, width=40):
 def test_text_is_filled_and_examples_stay_lines():
     text = "one two\nthree\n\nexamples:\n  p a     short\n  p bbb   also\nexit code: 5"
     assert formatted(text).splitlines() == [
-        *("one two three", "", "examples:", "  p a      short", "  p bbb    also", "exit code: 5"),
+        *("one two three", "", "examples:", "  p a      short", "  p bbb    also", "exit code: 5")
     ]
 
 

@@ -67,9 +67,7 @@ def bundle(tmp_path):
             "host": "h",
             "host_id": "x",
             "targets": {"/home/them/c/tool": "1" * 64, shutil.which("gzip"): "2" * 64},
-            "arguments": {
-                "/home/them/c/data/in": hashlib.sha256(b"abc").hexdigest(),
-            },
+            "arguments": {"/home/them/c/data/in": hashlib.sha256(b"abc").hexdigest()},
             "started": "2026-11-21T08:00:00Z",
             "finished": "2026-11-21T08:02:00Z",
             "status": "complete",
