@@ -627,6 +627,5 @@ def read_contents(data: bytes, where: str) -> Contents:
             )
         return shaped(Contents, value, BUNDLE)
     except ShapeError as error:
-        raise StoreError(
-            f"{BUNDLE} is not a description of a bundle: {error}", where, "fetch the bundle again"
-        ) from None
+        what = f"{BUNDLE} is not a description of a bundle: {error}"
+        raise StoreError(what, where, "fetch the bundle again") from None

@@ -174,9 +174,8 @@ class StoredClaim:
 def pointed(document: object, pointer: str) -> object:
     """Give the value that a JSON pointer names."""
     if pointer and not pointer.startswith("/"):
-        raise UsageError(
-            "a JSON pointer begins with a slash", pointer, "write it as /candidates/0/these/speedup"
-        )
+        what = "a JSON pointer begins with a slash"
+        raise UsageError(what, pointer, "write it as /candidates/0/these/speedup")
     found = document
     gone = ""
     for raw in pointer.split("/")[1:]:

@@ -140,9 +140,8 @@ def level_or_search(text: str) -> float | str:
         return text
     value = number(text)
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not between 0 and 1; write 0.95 for 95 %, or '{_SEARCH}'"
-        )
+        what = f"{text!r} is not between 0 and 1; write 0.95 for 95 %, or '{_SEARCH}'"
+        raise argparse.ArgumentTypeError(what)
     return value
 
 

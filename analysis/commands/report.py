@@ -121,9 +121,8 @@ def _read(args: Systems) -> _Systems:
         what = "one variant is one system, and a biplot shows how systems differ"
         fix = "name its trial alone for all its variants, or two sources or more"
         raise UsageError(what, source, fix)
-    raise UsageError(
-        "there is no such trial or file", source, "name a trial, or a table of systems"
-    )
+    what = "there is no such trial or file"
+    raise UsageError(what, source, "name a trial, or a table of systems")
 
 
 def _table(path: Path, args: Systems) -> _Systems:
@@ -161,9 +160,8 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
     benchmarks = [bench for bench in first.benchmarks if bench in common]
     if not benchmarks:
-        raise AnalysisError(
-            f"these {len(matrices)} systems have no benchmark in common", ", ".join(sources[:4])
-        )
+        what = f"these {len(matrices)} systems have no benchmark in common"
+        raise AnalysisError(what, ", ".join(sources[:4]))
     every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
     lacking = [bench for bench in every if bench not in common]
     cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
@@ -409,9 +407,8 @@ def _check(place: Path | None, form: str | None) -> None:
     check_file(place)
     if form == "latex":
         if place.name == _NUMBERS:
-            raise UsageError(
-                f"{_NUMBERS} is written beside the report", str(place), "name another file"
-            )
+            what = f"{_NUMBERS} is written beside the report"
+            raise UsageError(what, str(place), "name another file")
         check_file(place.with_name(_NUMBERS))
 
 

@@ -252,9 +252,8 @@ def _of_two_sides(args: _GateOptions, baseline: str) -> _Judged:
     if args.variant:
         named = trial_and_variant(args.source)
         if named is None or named[1] is not None:
-            raise UsageError(
-                "--variant names candidates of a trial", args.source, "name the trial alone"
-            )
+            what = "--variant names candidates of a trial"
+            raise UsageError(what, args.source, "name the trial alone")
         sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
     sides = [trial_and_variant(text) for text in (*sources, baseline)]
     opened = args.reading().opened()
@@ -294,9 +293,8 @@ def _append(path: Path, text: str) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise UsageError(
-            f"the summary cannot be written: {error.strerror}", str(path), "name another file"
-        ) from None
+        what = f"the summary cannot be written: {error.strerror}"
+        raise UsageError(what, str(path), "name another file") from None
 
 
 # --- The subcommands ``verdict`` and ``diff``.

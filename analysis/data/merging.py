@@ -289,9 +289,8 @@ Seam = tuple[MergedPart, MergedPart, tuple[Change, ...]]
 def read_parts(paths: Sequence[Path]) -> tuple[MergedPart, ...]:
     """Read the trials and hold them against each other; give them in the order of their starts."""
     if len(paths) < 2:
-        raise UsageError(
-            "one trial is whole by itself", None, "name two trials, or more, of one campaign"
-        )
+        what = "one trial is whole by itself"
+        raise UsageError(what, None, "name two trials, or more, of one campaign")
     parts = tuple(sorted(map(_complete, paths), key=lambda part: part.manifest.started))
     require_distinct(parts)
     for other in parts[1:]:

@@ -68,7 +68,6 @@ def _sections(subject: Subject) -> Iterator[Section]:
 
 
 def _about(subject: Subject) -> str:
-    """Say what the report is about, and when, what and how much was measured."""
     verdict, manifests = subject.verdict, [trial.manifest for trial in subject.trials]
     days = dict.fromkeys(_day(one.started) for one in manifests if one.origin != "imported")
     parts = (

@@ -479,7 +479,6 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
 
 
 def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[Row]:
-    """Give failed runs, and how often a session went on after it was broken off."""
     failed = [sum(run.session == n and not run.warmup for run in trial.failed) for n in sessions]
     resumed = [int(trial.segment[trial.session == n].max(initial=0)) for n in sessions]
     for name, counts in (("failed runs", failed), ("times resumed", resumed)):

@@ -205,11 +205,9 @@ def subjects_of(
         If the sources cannot be read, or cannot be judged.
     """
     if len(sources) > 2:
-        raise UsageError(
-            f"a report is on one trial or on two sides, not on {len(sources)} sources",
-            " ".join(sources),
-            "name a trial; its variants are all compared with its baseline",
-        )
+        what = f"a report is on one trial or on two sides, not on {len(sources)} sources"
+        fix = "name a trial; its variants are all compared with its baseline"
+        raise UsageError(what, " ".join(sources), fix)
     hows = [replace(how, metric=metric) for metric in dict.fromkeys(metrics)] or [how]
     opened: dict[Path, Trial] = {}
     found = []

@@ -347,7 +347,6 @@ def _commands(brief: Brief) -> Iterator[tuple[str, str, str]]:
 
 
 def _quantity(name: str, value: Value, remark: str) -> Iterator[tuple[str, str, str]]:
-    """Give a quantity's number and its unit apart, as siunitx wants them."""
     if not value.text:
         return
     number, _, unit = value.text.partition(" ")

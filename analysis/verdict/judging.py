@@ -296,6 +296,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         quantile=with_numbers(trial.quantile_basis(metric), matrices, manifest.baseline),
         outermost=trial.outermost,
         closed=_closed(manifest),
+        in_vain=manifest.must_raise is not None,
         explainable=(
             manifest.origin == "measured"
             and not trial.is_of_builds(metric)

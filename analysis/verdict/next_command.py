@@ -121,6 +121,8 @@ def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = N
         if sessions is not None and verdict.session_s is not None:
             words += ["--for", _duration(sessions * (verdict.session_s + _LAUNCHER_S))]
         return _next(*words, why=why)
+    if verdict.in_vain:
+        return _next("status", path, why="what stopped it, and how to go on")
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
     if not os.path.isfile(campaign):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         added = "" if sessions is None else f"+{sessions} sessions: "

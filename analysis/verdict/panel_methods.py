@@ -28,6 +28,7 @@ from ..pages.number_format import Word, outcome_word
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
 from .panel import MethodDisagreement, MethodRow, Panel, Reason
+from .sentence import family
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -272,7 +273,7 @@ def _other_words(asked: _Question, differing: Sequence[tuple[Word, BenchmarkLine
             "family",
             (
                 "the Speedup-Test gives each benchmark its own risk; after correction for "
-                f"{len(asked.found.benchmarks)} these stay undecided: {_named(names)}"
+                f"{family(asked.found)} these stay undecided: {_named(names)}"
             ),
         )
     if names := by_reason.get("estimand"):

@@ -160,9 +160,8 @@ def rank_variants(
         if line.speedup is not None:
             pairs.append(_RankedPair(result=result, line=line, log=float(np.log(line.speedup))))
     if not pairs:
-        raise UsageError(
-            "there are no two variants to compare", str(trial.path), "measure a second variant"
-        )
+        what = "there are no two variants to compare"
+        raise UsageError(what, str(trial.path), "measure a second variant")
     found = tuple(_lines(pairs, look.alpha(confidence)))
     names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
     published = _friedman(names, sides) if ranked else None

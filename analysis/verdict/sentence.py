@@ -411,12 +411,20 @@ def corrected(line: Line) -> bool:
     )
 
 
+def family(result: Multilevel) -> str:
+    """Count what words are corrected for: benchmarks, or their comparisons with several candidates."""
+    count = len(result.benchmarks)
+    if result.candidates == 1:
+        return figures.counted(count, "benchmark")
+    return figures.counted(count * result.candidates, "comparison")
+
+
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
     words = advice_text(line, result.outermost)
     if isinstance(line, BenchmarkLine):
         if corrected(line):
-            words = f"after correction for {len(result.benchmarks)}"
+            words = f"after correction for {family(result)}"
         words = "; ".join(text for text in (words, reason_text(line)) if text)
     return words
 

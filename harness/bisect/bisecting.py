@@ -347,7 +347,7 @@ class EndNotBuiltError(FairtrialError):
         super().__init__(
             f"{built.commit.short} does not build: {built.why}",
             str(built.log),
-            "name another commit, or mend the build; its output is in that file",
+            "name another commit, or correct the build; its output is in that file",
         )
 
 

@@ -216,9 +216,8 @@ class Journal:
                     raise ShapeError("the line does not have its checksum")
                 one = shaped(MeasuredSession, parse(line), "the line")
                 if Path(one.trial).is_absolute() or ".." in Path(one.trial).parts:
-                    raise ShapeError(
-                        f"the trial {one.trial!r} lies outside of the bisection's folder"
-                    )
+                    what = f"the trial {one.trial!r} lies outside of the bisection's folder"
+                    raise ShapeError(what)
             except ShapeError as error:
                 what = f"{error}: the file was changed or is damaged"
                 raise StoreError(what, f"{where}:{number}", _RESTORE) from None

@@ -237,7 +237,6 @@ def _option(name: str, value: str) -> list[str]:
 
 
 def _once(given: list[Any]) -> list[Any]:
-    """Give what is the same for all commands once."""
     return given[:1] if len(set(given)) == 1 else given
 
 

@@ -49,9 +49,8 @@ def short_time(text: str) -> float:
 
     seconds = seconds_of(text)
     if seconds is None or not 0 < seconds <= _SHORT_S:
-        raise ArgumentTypeError(
-            f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
-        )
+        what = f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
+        raise ArgumentTypeError(what)
     return seconds
 
 

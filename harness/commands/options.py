@@ -336,7 +336,6 @@ def _decimal(text: str, option: str) -> Decimal:
 
 
 def _combinations(parameters: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
-    """Give all combinations of values; the last parameter changes first."""
     for values in itertools.product(*parameters.values()):
         yield dict(zip(parameters, values, strict=True))
 

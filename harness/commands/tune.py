@@ -48,9 +48,8 @@ def tune(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if args.argv and args.argv[0] != "--":
-        raise UsageError(
-            f"{args.argv[0]!r} is not an option of tune", None, "write -- before a COMMAND"
-        )
+        what = f"{args.argv[0]!r} is not an option of tune"
+        raise UsageError(what, None, "write -- before a COMMAND")
     if args.argv and not argv:
         raise UsageError("there is no command after --", None, "write it, or leave out --")
     if args.json and argv:

@@ -61,9 +61,8 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
         if path.is_dir():
             raise LaunchError(f"'{argv0}' is a folder", str(path), "name the program in it")
         if not os.access(path, os.X_OK):
-            raise LaunchError(
-                f"'{argv0}' is not executable", str(path), f"chmod +x {shlex.quote(str(path))}"
-            )
+            what = f"'{argv0}' is not executable"
+            raise LaunchError(what, str(path), f"chmod +x {shlex.quote(str(path))}")
         return path
     search = environment.get("PATH", os.defpath)
     # A relative entry, and an empty one, mean the command's folder and not fairtrial's.

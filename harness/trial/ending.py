@@ -192,9 +192,7 @@ def accepting(again: Sequence[str], must_raise: str | None) -> tuple[str, ...]:
 def raised_first(must_raise: str | None) -> str:
     """Say that a cap, which would stop a trial at once, has to be raised before it goes on."""
     if must_raise == "protocol.never_ok":
-        return (
-            "once the campaign says 'never_ok: go_on'; a program that was mended needs a new trial"
-        )
+        return "once the campaign says 'never_ok: go_on'; a corrected program needs a new trial"
     return "" if must_raise is None else f"once {must_raise} is raised in the campaign"
 
 

@@ -343,9 +343,8 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
                 fix = (
                     "you may not write this trial: ask its owner, or go on with a copy of your own"
                 )
-            raise StoreError(
-                f"cannot be written: {error.strerror}", str(self._where), fix
-            ) from error
+            what = f"cannot be written: {error.strerror}"
+            raise StoreError(what, str(self._where), fix) from error
 
 
 LEFT = ".part"  # how hidden folders end that nobody needs any more

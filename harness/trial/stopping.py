@@ -121,7 +121,7 @@ def finding_of_given_up(one: GivenUp) -> Finding:
         "given-up",
         f"{one.benchmark} / {one.variant}: {one.why}; session {one.session} goes on without it",
         "protocol.give_up",
-        "look at its outputs in the trial, mend it, and measure again",
+        "look at its outputs in the trial, correct it, and measure again",
         "runs that fail take time and measure nothing",
     )
 

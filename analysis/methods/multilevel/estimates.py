@@ -130,6 +130,11 @@ def of_differences(values: Array) -> Estimates:
     )
 
 
+def of_means(ours: Array, theirs: Array) -> Estimates:
+    """Give the difference of two sides' means, by the law of two sides (`of_sides`)."""
+    return of_sides(of_differences(ours), of_differences(theirs))
+
+
 def of_sides(ours: Estimates, theirs: Estimates) -> Estimates:
     """Give the difference of two independent estimates.
 
