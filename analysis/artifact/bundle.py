@@ -374,7 +374,7 @@ def _bundled_page(bundled: Bundled) -> Page:
         sections.append(section(table, *last, title="What is not in it"))
     check = section(
         "Whoever has it checks it, and computes every number again, with",
-        CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
+        CommandLine(command_line(("fairtrial", "reproduce", bundled.output))),
     )
     return Page(
         title="Bundle", sections=tuple(sections), cautions=bundled.cautions, following=(check,)

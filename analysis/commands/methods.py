@@ -300,7 +300,6 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
 
 
 def _alone(args: _ResampleOptions) -> bool:
-    """Tell whether one source is given that nothing is compared with."""
     from ..importers.reader import is_file, trial_and_variant
 
     named = trial_and_variant(args.candidate)
@@ -311,7 +310,6 @@ def _alone(args: _ResampleOptions) -> bool:
 
 
 def _described(args: _ResampleOptions, out: TextIO) -> int:
-    """Describe what a single pass over the suite gives on one source, or on it and --also."""
     usual: dict[str, Any] = {"centre": "runs", "sides": "two", "confidence": 0.95}
     usual |= {"alternative": "two-sided", "interval": "percentile"}
     changed = (name for name, value in usual.items() if getattr(args, name) != value)

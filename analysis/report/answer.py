@@ -124,7 +124,6 @@ def _measured(subject: Subject) -> Iterator[str]:
 
 
 def _stored(trial: Trial | None, *keys: str) -> str:
-    """Give a text of the campaign as the trial stores it; "" where there is none."""
     found: Any = {} if trial is None else settings_of(trial.path)
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None

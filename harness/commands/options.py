@@ -401,7 +401,6 @@ def named_variants(wanted: Sequence[WantedCommand]) -> tuple[WantedCommand, ...]
 def _baseline_first(
     found: tuple[WantedCommand, ...], baseline: str | None
 ) -> tuple[WantedCommand, ...]:
-    """Put the baseline before the others, which keep their order."""
     if baseline is None:
         return found
     for one in found:

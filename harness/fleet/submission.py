@@ -29,6 +29,7 @@ from analysis.record.fleet import (
     write_fleet,
 )
 from analysis.record.manifest import utc_now
+from analysis.words import command_line
 
 from ..campaign.model import Campaign
 from ..campaign.schema import identity_of
@@ -485,7 +486,7 @@ class Submission:
         which = "jobs of it may be" if left is None else f"still there: {', '.join(left)}"
         say(
             f"the submitted jobs could not be cancelled, {which} in the queue; end them: "
-            f"fairtrial cancel {shlex.quote(str(self.folder))}"
+            f"{command_line(('fairtrial', 'cancel', str(self.folder)))}"
         )
         return False
 
@@ -512,7 +513,7 @@ def _alone(folder: Path) -> Iterator[None]:
     except BlockingIOError:
         os.close(fd)
         what = "another 'fairtrial submit' is submitting jobs for this fleet now"
-        fix = f"wait until it has ended; fairtrial status {shlex.quote(str(folder))} tells what it did"
+        fix = f"wait until it has ended; {command_line(('fairtrial', 'status', str(folder)))} tells what it did"
         raise StoreError(what, str(folder), fix) from None
     except OSError:  # a network file system that knows no locks
         pass

@@ -240,7 +240,7 @@ def test_only_the_command_line_knows_the_streams_of_the_process(nodes):
 
 COMMAND = re.compile(rf"\b(fairtrial ({'|'.join(COMMANDS)})|chmod|mkdir|rm|ls|cat) .*", re.DOTALL)
 PLACE = re.compile(
-    r"(.*\.)?(path|folder|source|trial|fleet|file|output)|(?!.*quote).* / .*", re.DOTALL
+    r"(.*\.)?(path|folder|source|trial|fleet|file|output)|(?!.*quote).* / .*|.*shlex\..*", re.DOTALL
 )
 
 
@@ -259,8 +259,8 @@ def unquoted(nodes: Iterable[ast.AST]) -> Iterator[str]:
 def test_a_command_that_a_message_proposes_can_be_pasted(nodes):
     # seen: 'fairtrial import my file.csv -o runs/NAME'
     assert {local(path): found for path in SOURCES if (found := [*unquoted(nodes[path])])} == {}
-    seen = "f'{path}: see fairtrial status {path}, {quoted(str(path))}, {a / b}'"
-    assert [*unquoted(ast.walk(ast.parse(seen)))] == ["path", "a / b"]
+    seen = "f'{path}: see fairtrial status {path}, {quoted(str(path))}, {a / b}, {shlex.quote(a)}'"
+    assert [*unquoted(ast.walk(ast.parse(seen)))] == ["path", "a / b", "shlex.quote(a)"]
 
 
 @pytest.fixture(scope="module")
