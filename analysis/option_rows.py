@@ -88,7 +88,7 @@ confidence --conf-level R  number
 places [TRIAL...]
     trials, fleets, or files of another tool; or a folder with them (default: runs/)
 --risk R  number = 0.05
-    that any interval holds no change
+    risk that any interval holds no change
 --correction {holm,bh,none}
     how the number of benchmarks is allowed for: Holm (default below 20 benchmarks),
     Benjamini-Hochberg (default from 20 on), no
@@ -426,9 +426,9 @@ commands [COMMAND...]
 
 [compare: what is compared]
 --baseline COMMAND
-    the command that the others are held against
+    the command that the others are compared with
 -n, --name, --command-name NAME...
-    what a command is called; one for each (default: the command itself)
+    display name: one for each command (default: the command itself)
 -L, --parameter-list NAME VALUES...
     fill {NAME} with each of the values, such as 1,6,9; given twice: all combinations
 -P, --parameter-scan NAME FIRST LAST...
@@ -440,27 +440,27 @@ attempt --try COMMAND
 
 [compare: how much is measured]
 for_s --for TIME  duration
-    measure at most so long, such as 90s or 5m (default: 20 s for two commands)
+    longest time of measuring, such as 90s or 5m (default: 20 s for two commands)
 --margin PERCENT  margin
     the largest difference that counts as none (default: 1%)
 --open
-    go on looking behind 108 sessions; more has to differ
+    continue past 108 sessions; a larger difference is then needed
 --resume[=TRIAL]
-    go on with a comparison: --resume TRIAL, or alone with the newest
+    continue a comparison: --resume TRIAL, or --resume alone for the newest
 -w, --warmup N  not_negative
-    runs before those that count (default: the one try)
+    warm-up runs before measuring (default: only the first try)
 -r, --runs N  positive
-    of each command, exactly; no stopping before
+    runs of each command, exactly: no early stop
 -m, --min-runs N  positive
-    of each command, at least
+    fewest runs of each command
 -M, --max-runs N  positive
-    of each command, at most
+    most runs of each command
 --sessions N  positive
-    exactly so many; -r counts runs of each then
+    number of sessions, exactly; -r then counts the runs of each session
 
 [compare: how commands are executed]
 shell -S SH...
-    execute by SH -c
+    execute commands with SH -c
 --shell[=SH]...
     the same; alone: /bin/sh -c (default: no shell)
 no_shell -N
@@ -470,28 +470,28 @@ no_shell -N
 --exit CODE...  int
     an expected exit code; may be given again (default: 0)
 -p, --prepare COMMAND...
-    by a shell, before each run, untimed; one for all commands, or one for each
+    for a shell, before each run, untimed; one for all commands, or one for each
 -s, --setup COMMAND
-    by a shell, before the first session
+    for a shell, before the first session
 -c, --cleanup COMMAND
-    by a shell, after the last session
+    for a shell, after the last session
 --stdin, --input FILE...  input_file
     standard input, of all or of each (default: /dev/null)
 --output WHERE
-    where they print: null, pipe, inherit or a FILE (default: null; pipe where the try shows that
+    where commands print: null, pipe, inherit or a FILE (default: null; pipe where the try shows that
     /dev/null changes the time)
 --timeout SECONDS  float
     longest time of a run (default: none)
 --cpus CPUS
     auto, none or a list such as 2,3 (default: auto)
 --seed SEED  int = 1
-    of the order
+    seed of the order
 --counters[=EVENTS]
-    count too, and show memory (default: instructions,cycles,branch-misses,page-faults)
+    count events, and show memory (default: instructions,cycles,branch-misses,page-faults)
 
 [compare: the answer]
 -u, --time-unit UNIT  unit
-    of the table: s, ms or us
+    unit of the table: s, ms or us
 --export-json FILE
     also write hyperfine's JSON
 --export-csv FILE
@@ -538,13 +538,13 @@ campaign  Path
 --metric NAME
     what is compared (default: the campaign's judge, else wall)
 --variant NAME
-    whose keys hold for every commit (default: the campaign's baseline)
+    the variant whose settings every commit has (default: the campaign's baseline)
 --margin M  share_below_one
     differences smaller than this count as none (default: 0.01)
 --risk P  share_below_one
-    that a commit is named falsely, all proofs together (default: 0.05)
+    risk of naming a wrong commit, all proofs together (default: 0.05)
 --looks LIST  growing_looks
-    after so many sessions a pair is judged (default: 6,12,24)
+    numbers of sessions at which each pair is judged (default: 6,12,24)
 --sessions-max N  positive
     sessions in all (default: no limit)
 --all

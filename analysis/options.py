@@ -139,8 +139,8 @@ confidence --conf-level R  number = 0.95
 --share
     let others read the new trial (default: only you can)
 --wait-for-lock[=SECONDS]  patience = 0
-    wait until another trial on the same CPUs has ended, for at most so many seconds (default: do
-    not wait; without a number: as long as it takes)
+    wait until another trial on the same CPUs has ended, for at most SECONDS (default: do not wait;
+    without a number: as long as it takes)
 -q, --quiet
     print only what is necessary
 -v, --verbose

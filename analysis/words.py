@@ -125,8 +125,23 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def command_line(words: Iterable[str]) -> str:
-    """Give a command as one line that a shell takes back into these words."""
-    return " ".join(map(quoted, words))
+    """Give a command as one line that a shell takes back into these words, and fairtrial into what they name."""
+    return " ".join(map(quoted, _dashes(words)))
+
+
+# how options are spelled here; another word with a dash, such as -O2 or -x.yaml, is a name
+_OPTION = re.compile(r"-[A-Za-z]?|--([a-z][a-z-]*(=.*)?)?", re.DOTALL)
+
+
+def _dashes(words: Iterable[str]) -> list[str]:
+    """Spell names that begin with a dash so that fairtrial takes none for an option: ``--variant=-O2``, ``./-x``."""
+    found: list[str] = []
+    for word in words:
+        if found[:1] == ["fairtrial"] and word[:1] == "-" and not _OPTION.fullmatch(word):
+            option = found[-1].startswith("-") and "=" not in found[-1]
+            word = f"{found.pop()}={word}" if option else f"./{word}"  # noqa: PLW2901
+        found.append(word)
+    return found
 
 
 def note_lines(text: str, width: int = WIDTH) -> list[str]:
@@ -145,9 +160,10 @@ def next_lines(words: Sequence[str], why: str = "", width: int = WIDTH) -> list[
     if len(whole) <= width:
         return [whole]
     lines = [f"{'next':{_MARGIN}}"]
-    for number, word in enumerate(map(quoted, words)):
+    spelled = [*map(quoted, _dashes(words))]
+    for number, word in enumerate(spelled):
         space = " " * (number > 0)
-        last = number == len(words) - 1
+        last = number == len(spelled) - 1
         if number and len(lines[-1]) + len(space + word) + 2 * (not last) > width:
             lines[-1] += " \\"
             lines.append(" " * (_MARGIN + _INNER) + word)

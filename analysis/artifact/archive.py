@@ -441,11 +441,9 @@ def _write(place: Path, pieces: Iterable[bytes], mode: int) -> None:
             place.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise StoreError(
-            f"the file cannot be written: {error.strerror or error}",
-            str(error.filename or place),
-            "name another folder, or free some space",
-        ) from error
+        what = f"the file cannot be written: {error.strerror or error}"
+        fix = "name another folder, or free some space"
+        raise StoreError(what, str(error.filename or place), fix) from error
 
 
 # --- ``bundle.json``: what a bundle says of itself, written by who packs and read by who checks.
@@ -629,6 +627,5 @@ def read_contents(data: bytes, where: str) -> Contents:
             )
         return shaped(Contents, value, BUNDLE)
     except ShapeError as error:
-        raise StoreError(
-            f"{BUNDLE} is not a description of a bundle: {error}", where, "fetch the bundle again"
-        ) from None
+        what = f"{BUNDLE} is not a description of a bundle: {error}"
+        raise StoreError(what, where, "fetch the bundle again") from None

@@ -32,7 +32,7 @@ from ..pages.model import (
 )
 from ..pages.result import Result, plain
 from ..record.yaml_reader import read_bytes
-from ..words import shorten
+from ..words import command_line, shorten
 from .archive import (
     FLEET_PLACE,
     MOST_BYTES,
@@ -127,11 +127,9 @@ def bound(
         word == FLEET_PLACE or word.startswith((f"{FLEET_PLACE}:", "trials/", "sources/"))
         for word in words[1:]
     ):
-        raise UsageError(
-            "the command names no source; the newest trial is another one tomorrow",
-            where,
-            f"name a source: fairtrial {' '.join(command)} {found[0].source.path}",
-        )
+        what = "the command names no source; the newest trial is another one tomorrow"
+        fix = f"name a source: {command_line(('fairtrial', *command, str(found[0].source.path)))}"
+        raise UsageError(what, where, fix)
     if "--seed" not in words and not any(word.startswith("--seed=") for word in words):
         words += _seeded(command[0], seed)
     fault = fault_of_command(words)
@@ -376,7 +374,7 @@ def _bundled_page(bundled: Bundled) -> Page:
         sections.append(section(table, *last, title="What is not in it"))
     check = section(
         "Whoever has it checks it, and computes every number again, with",
-        CommandLine(f"fairtrial reproduce {shlex.quote(bundled.output)}"),
+        CommandLine(command_line(("fairtrial", "reproduce", bundled.output))),
     )
     return Page(
         title="Bundle", sections=tuple(sections), cautions=bundled.cautions, following=(check,)
@@ -497,11 +495,9 @@ def _written(files: Sequence[Weighed], output: Path) -> tuple[int, str]:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         fresh.replace(place)
     except OSError as error:
-        raise StoreError(
-            f"the bundle cannot be written: {error.strerror or error}",
-            str(output),
-            "name another file with -o, or free some space",
-        ) from error
+        what = f"the bundle cannot be written: {error.strerror or error}"
+        fix = "name another file with -o, or free some space"
+        raise StoreError(what, str(output), fix) from error
     finally:
         if fresh is not None:
             fresh.unlink(missing_ok=True)

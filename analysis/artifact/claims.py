@@ -174,9 +174,8 @@ class StoredClaim:
 def pointed(document: object, pointer: str) -> object:
     """Give the value that a JSON pointer names."""
     if pointer and not pointer.startswith("/"):
-        raise UsageError(
-            "a JSON pointer begins with a slash", pointer, "write it as /candidates/0/these/speedup"
-        )
+        what = "a JSON pointer begins with a slash"
+        raise UsageError(what, pointer, "write it as /candidates/0/these/speedup")
     found = document
     gone = ""
     for raw in pointer.split("/")[1:]:
@@ -192,11 +191,9 @@ def pointed(document: object, pointer: str) -> object:
         else:
             known = "it is a value, with nothing inside"
         if inside is _ABSENT:
-            raise UsageError(
-                f"there is no {part!r} at {gone or 'the top'}: {known}",
-                pointer,
-                "execute the command with --json, and follow its keys",
-            )
+            what = f"there is no {part!r} at {gone or 'the top'}: {known}"
+            fix = "execute the command with --json, and follow its keys"
+            raise UsageError(what, pointer, fix)
         found = inside
         gone += f"/{raw}"
     return found

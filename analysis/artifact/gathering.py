@@ -132,11 +132,9 @@ class Staging:
                     digest.update(piece)
                     file.write(piece)
         except OSError as error:
-            raise StoreError(
-                f"the file cannot be copied: {error.strerror or error}",
-                str(error.filename or name),
-                "free some space in the folder for temporary files ($TMPDIR)",
-            ) from error
+            what = f"the file cannot be copied: {error.strerror or error}"
+            fix = "free some space in the folder for temporary files ($TMPDIR)"
+            raise StoreError(what, str(error.filename or name), fix) from error
         self.names.append(name)
         return digest.hexdigest()
 
@@ -227,11 +225,9 @@ def _paths(given: str) -> Iterator[Path]:
             yield from trials
             return
     if not (is_file(str(path)) or is_file(str(path / MANIFEST)) or is_foreign(path)):
-        raise UsageError(
-            "this is not a trial, a folder of trials or a file",
-            given,
-            "name runs/NAME as 'fairtrial run' printed it, or a file of runs",
-        )
+        what = "this is not a trial, a folder of trials or a file"
+        fix = "name runs/NAME as 'fairtrial run' printed it, or a file of runs"
+        raise UsageError(what, given, fix)
     yield path
 
 
@@ -265,11 +261,9 @@ def _fleet(
     if any(_same(one.origin, path) for one in found):
         raise UsageError("the source is there twice", given, "name it once")
     if any(one.source.kind == "fleet" for one in found):
-        raise UsageError(
-            "a bundle holds one fleet, and this is another one",
-            given,
-            "pack each fleet by itself, or name the trials of its hosts: FLEET/HOST",
-        )
+        what = "a bundle holds one fleet, and this is another one"
+        fix = "pack each fleet by itself, or name the trials of its hosts: FLEET/HOST"
+        raise UsageError(what, given, fix)
     fleet = read_fleet(path)
     name = _named(path.resolve().name, names)
     packed: list[CopiedSource] = []
@@ -310,11 +304,9 @@ def _trial(
     for file in sorted(there):
         sha256 = staging.copy(f"{root}/{file}", path / file)
         if manifest.files.get(file, sha256) != sha256:
-            raise StoreError(
-                "the file is not what it was when the trial ended",
-                str(path / file),
-                "restore it from a copy; what was changed by hand is not a measurement",
-            )
+            what = "the file is not what it was when the trial ended"
+            fix = "restore it from a copy; what was changed by hand is not a measurement"
+            raise StoreError(what, str(path / file), fix)
     for file in sorted(manifest.files.keys() - there):
         if not file.startswith(f"{OUTPUTS}/"):  # kept output is evidence, not a record
             staging.gone.append(f"{root}/{file}")

@@ -286,11 +286,9 @@ def pack_campaigns(
     """Pack the campaign of each trial, once where several trials share it."""
     campaigns = {one.manifest.campaign_sha256 for one in found if one.manifest is not None}
     if request.campaign is not None and len(campaigns) > 1:
-        raise UsageError(
-            "the trials are of different campaigns, and one file is named for them",
-            str(request.campaign),
-            "leave out --campaign, or pack each campaign's trials on their own",
-        )
+        what = "the trials are of different campaigns, and one file is named for them"
+        fix = "leave out --campaign, or pack each campaign's trials on their own"
+        raise UsageError(what, str(request.campaign), fix)
     cautions: list[Caution] = []
     packed: dict[tuple[str, str], str | None] = {}
     about = named

@@ -339,18 +339,14 @@ def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recom
     except LimitReachedError as error:
         raise LimitReachedError(error.what, text, error.fix) from None
     except OSError as error:  # an argument of any length, a folder without permission
-        raise AnalysisError(
-            f"the command cannot be executed: {error.strerror or error}",
-            f"{text[:200]} ...",
-            "shorten its arguments, or see that this user may execute fairtrial",
-        ) from error
+        what = f"the command cannot be executed: {error.strerror or error}"
+        fix = "shorten its arguments, or see that this user may execute fairtrial"
+        raise AnalysisError(what, f"{text[:200]} ...", fix) from error
     if done.exit_code not in _ANSWERS_OF.get(command[0], ANSWERS):
         words = done.stderr.decode("utf-8", "replace").strip()
-        raise AnalysisError(
-            f"the command gave no answer (exit {done.exit_code}): {words[-2000:]}",
-            text,
-            "execute it in the unpacked bundle to see all of what it says",
-        )
+        what = f"the command gave no answer (exit {done.exit_code}): {words[-2000:]}"
+        fix = "execute it in the unpacked bundle to see all of what it says"
+        raise AnalysisError(what, text, fix)
     return done
 
 

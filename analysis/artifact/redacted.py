@@ -202,7 +202,6 @@ def _document_of(text: str) -> Document | None:
 
 
 def _texts(document: Document) -> Iterator[tuple[Location, str]]:
-    """Give all texts with their places."""
     left: list[tuple[Location, Any]] = [((), document.value)]
     while left:
         place, value = left.pop()
@@ -273,7 +272,6 @@ _OF_FLEET: tuple[_Own, ...] = (("hosts.*.host", "host", None),)
 
 
 def _own(scrubber: Scrubber, row: Row, fields: Iterable[_Own]) -> Row:
-    """Take names out of fields of their own, in place."""
     for path, kind, sort in fields:
 
         def stand_in(value: str, kind: Kind = kind, sort: str | None = sort) -> str:
@@ -570,11 +568,9 @@ def redact_folder(root: Path, wanted: Redactions, known: Sequence[KnownName] = (
     try:
         return _redacted(root, wanted, known)
     except OSError as error:
-        raise StoreError(
-            f"names cannot be taken out: {error.strerror or error}",
-            str(error.filename or root),
-            "free some space in the folder for temporary files ($TMPDIR)",
-        ) from error
+        what = f"names cannot be taken out: {error.strerror or error}"
+        fix = "free some space in the folder for temporary files ($TMPDIR)"
+        raise StoreError(what, str(error.filename or root), fix) from error
 
 
 def _redacted(root: Path, wanted: Redactions, known: Sequence[KnownName]) -> Redacted:

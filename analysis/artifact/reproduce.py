@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +25,7 @@ from ..errors import FairtrialError, StoreError, UsageError
 from ..pages.model import Caution
 from ..pages.number_format import listed
 from ..record.fleet import FLEET, is_fleet
-from ..record.manifest import read_manifest
+from ..record.manifest import read_manifest, refuse_existing
 from ..record.trial_files import MANIFEST, OUTPUTS
 from ..version import VERSION
 from ..words import shorten, shown
@@ -128,8 +127,7 @@ def unpack_bundle(archive: Archive, folder: Path) -> None:
 
     The folder appears whole or not at all.
     """
-    if os.path.lexists(folder):
-        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    refuse_existing(folder, "-C")
     place = folder.absolute()
     try:
         fresh = Path(tempfile.mkdtemp(prefix=f".{place.name[:60]}.", dir=place.parent))

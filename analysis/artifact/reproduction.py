@@ -7,7 +7,6 @@ import json
 import math
 import platform
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,7 +28,7 @@ from ..pages.model import (
 from ..pages.number_format import counted
 from ..pages.result import Result
 from ..version import VERSION
-from ..words import shorten, shown
+from ..words import command_line, shorten, shown
 from .archive import Contents, Missing, RedactionRecord, line_of
 
 Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
@@ -205,7 +204,7 @@ def _reproduction_page(found: Reproduction) -> Page:
     ]
     again = section(
         "to measure it again on this machine, and compare the conclusions:",
-        CommandLine(f"fairtrial reproduce --rerun {shown(shlex.quote(found.bundle))}"),
+        CommandLine(shown(command_line(("fairtrial", "reproduce", "--rerun", found.bundle)))),
     )
     return Page(
         title=f"Artifact {shown(Path(found.bundle).name)}",

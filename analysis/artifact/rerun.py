@@ -143,7 +143,7 @@ def _rerun_page(found: Rerun) -> Page:
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
     following += [section(*_more(one)) for one in found.trials if one.word == "cannot tell"]
-    where = f"both trials and this answer are in one folder: {shown(found.folder)}/rerun.md"
+    where = f"this answer is stored in {shown(found.folder)}/rerun.md, beside both trials"
     return Page(
         title=f"{shown(found.bundle)}, measured again",
         sections=tuple(sections),
@@ -153,7 +153,6 @@ def _rerun_page(found: Rerun) -> Page:
 
 
 def _more(one: RerunTrial) -> Iterator[Block]:
-    """Say how more sessions are measured, where that may tell."""
     more = one.more_sessions
     known = "more sessions may tell" if more is None else f"{more} more would probably tell"
     yield Sentence(f"to add sessions ({known}), and compare again:")

@@ -18,7 +18,7 @@ from ..pages.difference import Difference
 from ..pages.model import page_of
 from ..pages.number_format import counted
 from ..verdict.cautions import shown_cautions
-from ..verdict.compare import CompareAnswer, Standing, answer_of, screen_of
+from ..verdict.compare import CompareAnswer, ComparedCommand, Standing, answer_of, screen_of
 from ..verdict.compare_sentences import short_names
 from ..verdict.sides import session_seconds
 
@@ -149,21 +149,21 @@ def write_exports(answer: CompareAnswer, files: Mapping[str, str]) -> None:
         try:
             Path(path).write_bytes(_KINDS[kind](answer).encode())
         except OSError as error:
-            raise UsageError(
-                f"the file cannot be written: {error.strerror}",
-                path,
-                "name another one; 'fairtrial export' writes it from the trial, which is kept",
-            ) from None
+            what = f"the file cannot be written: {error.strerror}"
+            fix = "name another one; 'fairtrial export' writes it from the trial, which is kept"
+            raise UsageError(what, path, fix) from None
 
 
 def _json(answer: CompareAnswer) -> str:
-    """Give all runs as hyperfine writes them, each command by what was typed."""
+    """Give all runs as hyperfine writes them, each command by its name, else by what was typed."""
     assert answer.verdict.path is not None
     exported = exported_trial(read_trial(answer.verdict.path))
-    typed = {one.variant: one.command for one in answer.commands}
-    samples = tuple(replace(one, variant=typed[one.variant]) for one in exported.samples)
+    known = {one.variant: one for one in answer.commands}
+    samples = tuple(
+        replace(one, variant=_called_there(known[one.variant])) for one in exported.samples
+    )
     found = json.loads(write_hyperfine(replace(exported, samples=samples)).data)
-    filled = {one.command: dict(one.parameters) for one in answer.commands}
+    filled = {_called_there(one): dict(one.parameters) for one in answer.commands}
     for result in found["results"]:
         result.pop("parameters")
         if values := filled.get(result["command"]):
@@ -171,12 +171,23 @@ def _json(answer: CompareAnswer) -> str:
     return f"{json.dumps(found, indent=2, ensure_ascii=False)}\n"
 
 
+def _called_there(one: ComparedCommand) -> str:
+    """Call a command as hyperfine does: by the name that was given, not by one made of its parameters."""
+    made = one.name.startswith(one.command)
+    made |= any(f"{name}={value}" in one.name for name, value in one.parameters.items())
+    return one.command if made else one.name
+
+
 def _csv(answer: CompareAnswer) -> str:
     """Give a row for each command with the columns of hyperfine, in seconds."""
-    file = io.StringIO()
-    table = csv.DictWriter(file, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    file, rows = io.StringIO(), json.loads(_json(answer))["results"]
+    for row in rows:
+        row |= {f"parameter_{name}": value for name, value in row.get("parameters", {}).items()}
+    names = dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
+    columns = (*_COLUMNS, *names)
+    table = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     table.writeheader()
-    table.writerows(json.loads(_json(answer))["results"])
+    table.writerows(rows)
     return file.getvalue()
 
 

@@ -68,11 +68,9 @@ def _called(sides: Sides, names: list[str] | None) -> Sides:
     if names is None:
         return sides
     if names[0] == names[1] or not all(name.strip() for name in names):
-        raise UsageError(
-            "--names takes two different names",
-            f"{names[0]!r} and {names[1]!r}",
-            "write --names NEW OLD",
-        )
+        what = "--names takes two different names"
+        fix = "write --names NEW OLD"
+        raise UsageError(what, f"{names[0]!r} and {names[1]!r}", fix)
     return replace(
         sides,
         candidate=replace(sides.candidate, name=names[0]),
@@ -142,9 +140,8 @@ def level_or_search(text: str) -> float | str:
         return text
     value = number(text)
     if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not between 0 and 1; write 0.95 for 95 %, or '{_SEARCH}'"
-        )
+        what = f"{text!r} is not between 0 and 1; write 0.95 for 95 %, or '{_SEARCH}'"
+        raise argparse.ArgumentTypeError(what)
     return value
 
 
@@ -155,11 +152,9 @@ def _is_config(args: _Options) -> bool:
     if args.baseline is not None:
         for text in (args.candidate, args.baseline):
             if text.lower().endswith(".cfg") and Path(text).is_file():
-                raise UsageError(
-                    "a configuration names both sides itself",
-                    text,
-                    "give it alone: fairtrial speedup-test CONFIG",
-                )
+                what = "a configuration names both sides itself"
+                fix = "give it alone: fairtrial speedup-test CONFIG"
+                raise UsageError(what, text, fix)
         return False
     path = Path(args.candidate)
     try:
@@ -171,11 +166,9 @@ def _is_config(args: _Options) -> bool:
     if not there:
         if ":" in args.candidate:
             return False
-        raise UsageError(
-            "there is no such file",
-            args.candidate,
-            "name a configuration, or CANDIDATE and BASELINE",
-        )
+        what = "there is no such file"
+        fix = "name a configuration, or CANDIDATE and BASELINE"
+        raise UsageError(what, args.candidate, fix)
     if path.is_file() and not looks_like_speedup_config(path):
         raise UsageError(
             "this is not a configuration of the Speedup-Test, and BASELINE is missing",
@@ -187,15 +180,12 @@ def _is_config(args: _Options) -> bool:
 
 
 def _compared(args: _Options) -> _JudgedSuite:
-    """Judge two variants or matrix files."""
     from ..methods.speedup_test.compare import speedup_test_suite
 
     if args.weight == "custom":
-        raise UsageError(
-            "--weight custom takes the coefficients of a configuration",
-            args.candidate,
-            "choose --weight equal or --weight fraction",
-        )
+        what = "--weight custom takes the coefficients of a configuration"
+        fix = "choose --weight equal or --weight fraction"
+        raise UsageError(what, args.candidate, fix)
     sides = args.of_sides(args.read())
     suite = speedup_test_suite(
         baseline=sides.baseline,
@@ -215,17 +205,13 @@ def _configured(args: _Options) -> _JudgedSuite:
     from ..methods.speedup_test.original_tool import speedup_test_config
 
     for option in args.not_for_tables():
-        raise UsageError(
-            f"{option} is not for configurations: their samples are times, one a line",
-            args.candidate,
-            "leave it out",
-        )
+        what = f"{option} is not for configurations: their samples are times, one a line"
+        fix = "leave it out"
+        raise UsageError(what, args.candidate, fix)
     for option in args.given("benchmark", "exclude"):
-        raise UsageError(
-            f"{option} is not for configurations: each line names a benchmark",
-            args.candidate,
-            "take the lines of the others out of a copy",
-        )
+        what = f"{option} is not for configurations: each line names a benchmark"
+        fix = "take the lines of the others out of a copy"
+        raise UsageError(what, args.candidate, fix)
     config = read_speedup_config(args.candidate)
     suite = speedup_test_config(
         config,
@@ -314,7 +300,6 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
 
 
 def _alone(args: _ResampleOptions) -> bool:
-    """Tell whether one source is given that nothing is compared with."""
     from ..importers.reader import is_file, trial_and_variant
 
     named = trial_and_variant(args.candidate)
@@ -325,8 +310,11 @@ def _alone(args: _ResampleOptions) -> bool:
 
 
 def _described(args: _ResampleOptions, out: TextIO) -> int:
-    """Describe what a single pass over the suite gives on one source, or on it and --also."""
-    _refuse(args, ("plot", "compare"), "needs two sides", "name BASELINE, or leave it out")
+    usual: dict[str, Any] = {"centre": "runs", "sides": "two", "confidence": 0.95}
+    usual |= {"alternative": "two-sided", "interval": "percentile"}
+    changed = (name for name, value in usual.items() if getattr(args, name) != value)
+    fix = "name BASELINE, or leave it out"
+    _refuse(args, ("plot", "compare", "unit", *changed), "needs two sides", fix)
     if args.mean == "all":
         raise UsageError("one source is described by one mean", "--mean all", "name one mean")
     from ..importers.reader import ask_trials, read_one
@@ -354,7 +342,6 @@ def _tabled(
     baseline: PerformanceMatrix,
     out: TextIO,
 ) -> int:
-    """Set means, or methods, side by side."""
     _refuse(
         args,
         ("plot", "also"),
@@ -383,7 +370,6 @@ def _refuse(args: _ResampleOptions, options: tuple[str, ...], why: str, fix: str
 
 
 def _sides(args: _ResampleOptions) -> tuple[PerformanceMatrix, PerformanceMatrix]:
-    """Read both sides, and say where ids of two files meet."""
     sides = args.read()
     candidate, baseline = args.of(sides.candidate, sides.baseline)
     if candidate.trial is None and baseline.trial is None:
@@ -534,11 +520,9 @@ def _with_benchmarks(
 def _plane(args: _MixtureOptions, picture: Path | None, out: TextIO) -> int:
     _refuse_with_other(args)
     if args.exclude or len(args.benchmark or ()) > 1:
-        raise UsageError(
-            "several metrics are fitted on one benchmark or on all",
-            "--exclude" if args.exclude else "--benchmark",
-            "name one --benchmark, or leave the option out",
-        )
+        what = "several metrics are fitted on one benchmark or on all"
+        fix = "name one --benchmark, or leave the option out"
+        raise UsageError(what, "--exclude" if args.exclude else "--benchmark", fix)
     from ..data.host_record import question_of
     from ..importers.reader import trials_of
     from ..methods.mixture.metrics_fit import listed

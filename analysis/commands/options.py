@@ -281,17 +281,13 @@ def check_file(path: Path) -> None:
 def check_folder(folder: Path, *, named: Path | None = None) -> None:
     """Refuse a folder that is none, or that no file can be made in."""
     if not folder.is_dir():
-        raise UsageError(
-            f"there is no folder {str(folder)!r}",
-            str(named or folder),
-            "make it, or name another place",
-        )
+        what = f"there is no folder {str(folder)!r}"
+        fix = "make it, or name another place"
+        raise UsageError(what, str(named or folder), fix)
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise UsageError(
-            f"nothing may be written in the folder {str(folder)!r}",
-            str(named or folder),
-            "name another place",
-        )
+        what = f"nothing may be written in the folder {str(folder)!r}"
+        fix = "name another place"
+        raise UsageError(what, str(named or folder), fix)
 
 
 def write_file(path: Path, content: str | bytes) -> None:

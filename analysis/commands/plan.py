@@ -118,7 +118,6 @@ def _hosts(path: Path, variant: str | None, args: _Options) -> tuple[Result, str
 
 
 def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
-    """Name the candidate of a fleet: the one that is named, or the only one."""
     manifest = trial.manifest
     candidates = [name for name in manifest.variants if name != manifest.baseline]
     if variant is not None and variant in candidates:

@@ -118,25 +118,20 @@ def _read(args: Systems) -> _Systems:
     if is_file(source):
         return _table(Path(source), args)
     if named is not None:
-        raise UsageError(
-            "one variant is one system, and a biplot shows how systems differ",
-            source,
-            "name its trial alone for all its variants, or two sources or more",
-        )
-    raise UsageError(
-        "there is no such trial or file", source, "name a trial, or a table of systems"
-    )
+        what = "one variant is one system, and a biplot shows how systems differ"
+        fix = "name its trial alone for all its variants, or two sources or more"
+        raise UsageError(what, source, fix)
+    what = "there is no such trial or file"
+    raise UsageError(what, source, "name a trial, or a table of systems")
 
 
 def _table(path: Path, args: Systems) -> _Systems:
     from ..data.matrix_file import read_systems
 
     for option in args.not_for_tables():
-        raise UsageError(
-            f"{option} is not for a table of systems: a row is a system, a cell is its value",
-            str(path),
-            "leave it out, or name two sources or more, a file for each system",
-        )
+        what = f"{option} is not for a table of systems: a row is a system, a cell is its value"
+        fix = "leave it out, or name two sources or more, a file for each system"
+        raise UsageError(what, str(path), fix)
     table = read_systems(path, args.decimal)
     return _Systems(
         names=table.systems,
@@ -165,9 +160,8 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _
     common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
     benchmarks = [bench for bench in first.benchmarks if bench in common]
     if not benchmarks:
-        raise AnalysisError(
-            f"these {len(matrices)} systems have no benchmark in common", ", ".join(sources[:4])
-        )
+        what = f"these {len(matrices)} systems have no benchmark in common"
+        raise AnalysisError(what, ", ".join(sources[:4]))
     every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
     lacking = [bench for bench in every if bench not in common]
     cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
@@ -238,11 +232,9 @@ def _drawing(args: _Options, sheet: Sheet) -> tuple[Drawing, str | None, list[Ca
 
     kind = kind_of(args.kind)
     if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
-        raise UsageError(
-            "--scale is for the kinds biplot and shares, of whole systems",
-            args.kind,
-            "leave it out, or --variant and --benchmark",
-        )
+        what = "--scale is for the kinds biplot and shares, of whole systems"
+        fix = "leave it out, or --variant and --benchmark"
+        raise UsageError(what, args.kind, fix)
     if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
         from ..report.figures import draw_table
 
@@ -330,6 +322,11 @@ def report(
             "--guard is for csv: no other form is opened as a table of formulas",
             fix="leave out --guard, or add --format csv",
         )
+    if sources and form is None:
+        fix = "leave out --sources, or add -o report.html"
+        raise UsageError(
+            "--sources is a part of the report, and only pictures are asked for", fix=fix
+        )
     _check(place, form)
     sheet = None if plots is None else setting.sheet()
 
@@ -393,7 +390,7 @@ def _format(
         if place.is_dir():
             return "csv"
         raise UsageError(
-            f"the ending {place.suffix!r} says no format",
+            f"unknown format {place.suffix!r}" if place.suffix else "no ending names the format",
             str(place),
             f"add --format, one of {', '.join(_FORMATS)}, or end the file in {', '.join(_ENDINGS)}",
         )
@@ -410,9 +407,8 @@ def _check(place: Path | None, form: str | None) -> None:
     check_file(place)
     if form == "latex":
         if place.name == _NUMBERS:
-            raise UsageError(
-                f"{_NUMBERS} is written beside the report", str(place), "name another file"
-            )
+            what = f"{_NUMBERS} is written beside the report"
+            raise UsageError(what, str(place), "name another file")
         check_file(place.with_name(_NUMBERS))
 
 

@@ -11,7 +11,7 @@ from ..options import command, number
 from ..record.manifest import judge_words
 from ..record.run_numbers import Better
 from .options import CommandResult, Metric, Source, Workers, check_file, metric_of, show, write_file
-from .verdict import allow_missing_words
+from .verdict import MISSING_ALONE, allow_missing_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -329,6 +329,8 @@ def history(*, places: list[str], args: _HistoryOptions, out: TextIO, err: TextI
     places = places or [_FOLDER]
     if args.gate is not None:
         parse_condition(args.gate)  # before anything is read
+    elif args.allow_missing is not None:
+        raise UsageError(*MISSING_ALONE)
     ordered = _ordered_variants(places)
     if ordered is not None:
         return _of_variants(ordered, args, out)
@@ -416,7 +418,7 @@ def _again(args: _HistoryOptions, places: Sequence[str]) -> Iterator[str]:
     yield from allow_missing_words(args.allow_missing)
     yield from judge_words()
     if args.risk != 0.05:
-        yield from ("--risk", f"{args.risk:g}")
+        yield from ("--risk", str(args.risk))
     if args.horizon is not None:
         yield from ("--horizon", str(args.horizon))
     yield from (f"--{option}" for option in ("independent", "plain") if getattr(args, option))

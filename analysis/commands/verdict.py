@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 from ..errors import InsufficientDataError, UsageError
 from ..options import command
+from ..words import command_line
 from .options import Judging, Metric, Source, candidates_of, metrics_of, show, write_file
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _CONFIDENCE = 0.95
+MISSING_ALONE = "--allow-missing is for --gate", None, "leave it out, or add --gate CONDITION"
 
 
 class _GateOptions(Source):
@@ -115,13 +117,17 @@ def _again(args: _GateOptions) -> tuple[str, ...]:
     from ..importers.reader import trial_and_variant
 
     named = trial_and_variant(args.source)
-    variants = [*(args.variant or ()), *([named[1]] if named is not None and named[1] else [])]
+    variants = candidates_of(args.variant, None if named is None else named[1]) or ()
+    return _asked_again(variants, args.allow_missing, args.confidence, args.on)
+
+
+def _asked_again(
+    variants: Sequence[str], allowed: Sequence[str] | None, confidence: float, on: On = "suite"
+) -> tuple[str, ...]:
     words = [word for variant in variants for word in ("--variant", variant)]
-    words += allow_missing_words(args.allow_missing)
-    if args.on != "suite":
-        words += ["--on", args.on]
-    if args.confidence != _CONFIDENCE:
-        words += ["--confidence", f"{args.confidence:g}"]
+    words += allow_missing_words(allowed)
+    words += ["--on", on] * (on != "suite")
+    words += ["--confidence", str(confidence)] * (confidence != _CONFIDENCE)
     return tuple(words)
 
 
@@ -186,11 +192,9 @@ def _of_one_trial(args: _GateOptions) -> _Judged:
     metric = args.metric or trial.default_metric
     better = trial.metric(metric).better
     if args.better not in (None, better):
-        raise UsageError(
-            f"in this trial {better} values are better",
-            args.source,
-            f"leave out --better {args.better}",
-        )
+        what = f"in this trial {better} values are better"
+        fix = f"leave out --better {args.better}"
+        raise UsageError(what, args.source, fix)
     wanted = _wanted(trial, named[1], args.variant)
     failing = tuple(name for name in wanted if all_failed(trial, name))
     if failing and not trial.candidates.any() and ever_succeeded(trial, trial.manifest.baseline):
@@ -217,37 +221,24 @@ def _refuse_incomparable(trial: Trial, variant: str, metric: str) -> NoReturn:
     raise InsufficientDataError(
         f"no benchmark of {variant!r} can be compared by {metric!r}",
         str(trial.path),
-        "fairtrial verdict says why; name another --metric",
+        f"{command_line(('fairtrial', 'verdict', str(trial.path)))} says why; name another --metric",
         n=0,
         needed=1,
     )
 
 
 def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple[str, ...]:
-    manifest, where = trial.manifest, str(trial.path)
+    from ..verdict.sides import candidates_in
+
+    where = str(trial.path)
     if variant is not None and asked:
-        raise UsageError(
-            "the candidate is named twice", f"{where}:{variant}", "leave out --variant, or the name"
-        )
-    candidates = tuple(name for name in manifest.variants if name != manifest.baseline)
-    wanted = tuple(dict.fromkeys(asked or ())) if variant is None else (variant,)
-    measured = tuple(name for name in candidates if name not in manifest.same_program)
-    for name in wanted:
-        if name == manifest.baseline:
-            raise UsageError(
-                f"{name!r} is the baseline of the trial", where, "name a candidate, or BASELINE too"
-            )
-        if name not in candidates:
-            raise UsageError(
-                f"the trial has no variant {name!r}",
-                where,
-                f"known here: {', '.join(manifest.variants)}",
-            )
-    if not candidates:
-        raise UsageError(
-            "the trial has one variant: nothing is compared", where, "measure a second variant"
-        )
-    return wanted or measured
+        fix = "leave out --variant, or the name"
+        raise UsageError("the candidate is named twice", f"{where}:{variant}", fix)
+    found = candidates_in(trial, candidates_of(asked, variant))
+    if len(trial.manifest.variants) == 1:
+        what = "the trial has one variant: nothing is compared"
+        raise UsageError(what, where, "measure a second variant")
+    return tuple(name for name in found if name != trial.manifest.baseline)
 
 
 def _of_two_sides(args: _GateOptions, baseline: str) -> _Judged:
@@ -261,9 +252,8 @@ def _of_two_sides(args: _GateOptions, baseline: str) -> _Judged:
     if args.variant:
         named = trial_and_variant(args.source)
         if named is None or named[1] is not None:
-            raise UsageError(
-                "--variant names candidates of a trial", args.source, "name the trial alone"
-            )
+            what = "--variant names candidates of a trial"
+            raise UsageError(what, args.source, "name the trial alone")
         sources = [f"{named[0]}:{name}" for name in dict.fromkeys(args.variant)]
     sides = [trial_and_variant(text) for text in (*sources, baseline)]
     opened = args.reading().opened()
@@ -303,9 +293,8 @@ def _append(path: Path, text: str) -> None:
         with path.open("a", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise UsageError(
-            f"the summary cannot be written: {error.strerror}", str(path), "name another file"
-        ) from None
+        what = f"the summary cannot be written: {error.strerror}"
+        raise UsageError(what, str(path), "name another file") from None
 
 
 # --- The subcommands ``verdict`` and ``diff``.
@@ -339,6 +328,8 @@ def verdict(*, args: _Options, out: TextIO) -> int:
         from ..pages.result import parse_condition
 
         parse_condition(args.gate)  # before anything is read
+    elif args.allow_missing is not None:
+        raise UsageError(*MISSING_ALONE)
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not is_file(source)):
         folder, variant = named or (Path(source), None)
@@ -349,15 +340,16 @@ def verdict(*, args: _Options, out: TextIO) -> int:
         if args.gate is not None and args.metric is None:
             refuse_unnamed(trial.unnamed, str(trial.path))
         variants = candidates_of(args.variant, variant)
-        code = 0
+        codes = []
         for k, metric in enumerate(metrics):
             _apart(out, k, as_json=args.json)
             decides = k == 0 or args.metric is not None  # the first decides, or all that were named
-            code = max(code, _show_trial(trial, variants, metric, args, out, decides=decides))
-        return code
-    several = args.metric is not None and "," in args.metric
-    if args.pairs or args.rank or several or args.variant:
-        raise UsageError("--pairs, --rank, --variant and several metrics are for one trial", source)
+            codes.append(_show_trial(trial, variants, metric, args, out, decides=decides))
+        return _worst(codes)
+    several = [f"--metric {args.metric}"] * ("," in (args.metric or ""))
+    for option in (*args.given("pairs", "rank", "variant", "certificate"), *several):
+        fix = "leave it out, or name one trial alone"
+        raise UsageError(f"{option} is for one trial, not for two sides", source, fix)
     answer = _sides(source, args)
     show(answer, out, as_json=args.json)
     return _gated(answer, (), args, out)
@@ -369,17 +361,12 @@ def _fleet(folder: Path, variant: str | None, args: _Options, out: TextIO) -> in
     from ..verdict.fleet import judge_fleet
     from ..verdict.hosts import refuse_of_fleet
 
-    given = {
-        "--pairs": args.pairs,
-        "--rank": args.rank,
-        "--always-valid": args.always_valid,
-        "--certificate": args.certificate is not None,
-        "--level iteration": args.level == "iteration",
-    }
-    refuse_of_fleet(folder, (name for name, yes in given.items() if yes))
+    level = [f"--level {args.level}"] * (args.level == "iteration")
+    given = args.given("pairs", "rank", "always_valid", "certificate")
+    refuse_of_fleet(folder, (*given, *level))
     how = args.rules()
     del how["always_valid"]
-    code = 0
+    codes = []
     opened = open_fleet(folder)
     if args.gate is not None and args.metric is None:
         refuse_unnamed(opened.unnamed(), str(folder))
@@ -395,8 +382,13 @@ def _fleet(folder: Path, variant: str | None, args: _Options, out: TextIO) -> in
         show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
         without = [one.variant for one in answer.candidates if one.multilevel is None]
         if k == 0 or args.metric is not None:
-            code = max(code, _gated(answer, without, args, out))
-    return code
+            codes.append(_gated(answer, without, args, out))
+    return _worst(codes)
+
+
+def _worst(codes: Sequence[int]) -> int:
+    """Give the exit code of several gates: one that is proven counts more than one that is undecided."""
+    return min(filter(None, codes), default=0)
 
 
 def _show_trial(
@@ -413,6 +405,7 @@ def _show_trial(
     from ..verdict.sides import all_failed
 
     if args.pairs or args.rank:
+        _refuse_beside_pairs(args, str(trial.path))
         show(_ranked(trial, variants, metric, args), out, as_json=args.json)
         return 0
     answer = judge(
@@ -428,7 +421,17 @@ def _show_trial(
         return 0
     without = [one.variant for one in answer.candidates if one.multilevel is None]
     failing = [name for name in without if all_failed(trial, name)]
-    return _gated(answer, failing, args, out, trial.manifest)
+    return _gated(answer, failing, args, out, manifest=trial.manifest, variants=variants)
+
+
+def _refuse_beside_pairs(args: _Options, source: str) -> None:
+    """Refuse what changes nothing of pairs and ranks: a gate that is not asked would pass."""
+    pairs = "--pairs" if args.pairs else "--rank"
+    given = [*args.given("gate", "explain", "ratio", "certificate", "always_valid")]
+    given += [f"--correction {args.correction}"] * (args.correction != "holm")
+    for option in given:
+        fix = f"leave out {option}, or {pairs} to compare with the baseline"
+        raise UsageError(f"{option} does nothing beside {pairs}", source, fix)
 
 
 def _gated(
@@ -436,7 +439,9 @@ def _gated(
     failing: Sequence[str],
     args: _Options,
     out: TextIO,
+    *,
     manifest: Manifest | None = None,
+    variants: Sequence[str] | None = None,
 ) -> int:
     if args.gate is None:
         return 0
@@ -450,9 +455,8 @@ def _gated(
     )
     alike = args.benchmark is None and not args.weight
     if decided.outcome == "undecided" and manifest is not None and alike:
-        words = [word for name in args.variant or () for word in ("--variant", name)]
-        words += allow_missing_words(args.allow_missing)
-        decided = replace(decided, following=next_of_gate(decided, answer, manifest, words))
+        again = _asked_again(variants or (), args.allow_missing, args.confidence)
+        decided = replace(decided, following=next_of_gate(decided, answer, manifest, again))
     _apart(out, 1, as_json=args.json)
     # below its verdict, which has said the cautions
     shown = decided if args.json else replace(decided, shown=NOTHING_SHOWN)
@@ -526,11 +530,9 @@ def diff(
     for path in (first, second):
         named = trial_and_variant(str(path))
         if named is not None and named[1] is not None:
-            raise UsageError(
-                "whole trials are compared, and not one variant of them",
-                str(path),
-                f"name {named[0]}; 'fairtrial verdict' compares two variants",
-            )
+            what = "whole trials are compared, and not one variant of them"
+            fix = f"name {named[0]}; 'fairtrial verdict' compares two variants"
+            raise UsageError(what, str(path), fix)
     old, new = (
         open_trial(path, asked.level, asked.better, decimal=asked.decimal)
         for path in (first, second)

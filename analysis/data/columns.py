@@ -198,9 +198,8 @@ def read_plan(path: Path, manifest: Manifest, cautions: list[Caution]) -> tuple[
     except OSError as error:
         raise StoreError(f"the plan cannot be read: {error.strerror}", str(path)) from error
     except _MISSHAPEN as error:
-        raise StoreError(
-            f"the plan is damaged: {_reason(error)}", f"{path}:{number}", fix
-        ) from None
+        what = f"the plan is damaged: {_reason(error)}"
+        raise StoreError(what, f"{path}:{number}", fix) from None
     if number < manifest.planned and manifest.status == "complete":
         what = f"it has {number} runs, the manifest of the complete trial {manifest.planned}"
         raise StoreError(f"the plan is damaged: {what}", str(path), fix)

@@ -35,7 +35,7 @@ from ..record.fleet import (
     with_plans,
     write_fleet,
 )
-from ..record.manifest import appearing, read_manifest
+from ..record.manifest import appearing, read_manifest, refuse_existing
 from ..record.trial_files import (
     MANIFEST,
     Manifest,
@@ -46,7 +46,7 @@ from ..record.trial_files import (
     questions_of,
 )
 from ..stats.samples import Array, Integers, read_only
-from ..words import next_lines
+from ..words import command_line, next_lines
 from .columns import MetricColumn, metric_column, verify_files
 from .merging import (
     MergedPart,
@@ -244,7 +244,7 @@ def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientD
     return InsufficientDataError(
         f"no host of the fleet has a run that counts: {text}",
         str(path),
-        f"see how far it is: fairtrial status {path}",
+        f"see how far it is: {command_line(('fairtrial', 'status', str(path)))}",
         n=0,
         needed=1,
     )
@@ -566,8 +566,7 @@ def merge_hosts(
     host become the sessions of one, as `merge_trials` does it.
     """
     folder = Path(folder)
-    if os.path.lexists(folder):
-        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    refuse_existing(folder)
     parts: list[MergedPart] = []
     for one in trials:
         parts.append(part := read_part(one.path))

@@ -288,6 +288,21 @@ class PerformanceMatrix:
         )
 
     @classmethod
+    def of_array(cls, name: str, values: ArrayLike, better: Better | None) -> Self:
+        """Build a matrix from an array as papers have it: a row for each benchmark, its runs in the columns."""
+        rows = numbers(values, name, dimensions=None)
+        if rows.ndim != 2:
+            what = f"{name} must have a row for each benchmark, and is {rows.ndim}-dimensional"
+            raise UsageError(
+                what, None, "write [[1.5, 1.6], [2.0, 2.1]]: two benchmarks, two runs each"
+            )
+        if better is None:
+            what = f"{name} is an array, which does not say which values are better"
+            raise UsageError(what, None, 'add better="lower" (times), or better="higher" (rates)')
+        samples = {f"{number}": row for number, row in enumerate(rows, 1)}
+        return cls.from_samples(name, samples, better=better)
+
+    @classmethod
     @checks_arguments
     def read(
         cls,

@@ -349,9 +349,8 @@ def utf8_text(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"the file cannot be read: {error.strerror}", str(path)) from error
     except UnicodeDecodeError as error:
-        raise AnalysisError(
-            f"the file is not UTF-8 text (byte {error.start})", str(path), "save it as UTF-8"
-        ) from None
+        what = f"the file is not UTF-8 text (byte {error.start})"
+        raise AnalysisError(what, str(path), "save it as UTF-8") from None
 
 
 def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> MatrixTable:
@@ -385,9 +384,8 @@ def _read_json(source: str, text: str, layout: str) -> MatrixTable:
         # The k-th value of the document, in its order, stands where the k-th value token stands.
         located = _locate(data, _places(text))
     except json.JSONDecodeError as error:
-        raise AnalysisError(
-            f"this is no JSON: {error.msg}", f"{source}:{error.lineno}:{error.colno}"
-        ) from None
+        what = f"this is no JSON: {error.msg}"
+        raise AnalysisError(what, f"{source}:{error.lineno}:{error.colno}") from None
     except RecursionError:
         raise AnalysisError("the values are nested too deeply", source) from None
     except ValueError:  # of a whole number with thousands of digits
@@ -406,9 +404,8 @@ def _read_json(source: str, text: str, layout: str) -> MatrixTable:
             rows = [[row[k] for row in rows if k < len(row)] for k in range(width)]
         located = {str(k + 1): row for k, row in enumerate(rows)}
     if not isinstance(located, dict) or not located:
-        raise AnalysisError(
-            "this is not a matrix", source, 'write {"benchmark": [run, run, ...], ...}'
-        )
+        what = "this is not a matrix"
+        raise AnalysisError(what, source, 'write {"benchmark": [run, run, ...], ...}')
     samples = {}
     for bench, row in located.items():
         if not isinstance(row, list) or not row:
@@ -434,9 +431,8 @@ def _of_iterations(source: str, located: Any, runs: MatrixTable) -> MatrixTable:
         values = [[_json_value(source, cell, bench) for cell in row] for row in rows]
         for k, (row, mean) in enumerate(zip(values, means, strict=True), 1):
             if not math.isclose(sum(value / len(row) for value in row), mean, rel_tol=1e-9):
-                raise AnalysisError(
-                    f"run {k} of {bench!r} is not the mean of its iterations", source
-                )
+                what = f"run {k} of {bench!r} is not the mean of its iterations"
+                raise AnalysisError(what, source)
         flat[bench] = [value for row in values for value in row]
         ids[bench] = [k for k, row in enumerate(values) for _ in row]
 

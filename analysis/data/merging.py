@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 from ..errors import StoreError, UsageError
 from ..pages import number_format as figures
 from ..record.environment import Change, describe_changes, diff, findings_of, same_in_all
-from ..record.manifest import appearing, manifest_text, read_manifest, utc_now, write_hashed
+from ..record.manifest import (
+    appearing,
+    manifest_text,
+    read_manifest,
+    refuse_existing,
+    utc_now,
+    write_hashed,
+)
 from ..record.shapes import SAMPLES, ShapeError, encode, encode_checked, opened, parse, records_of
 from ..record.trial_files import (
     ALL_SESSIONS,
@@ -282,9 +289,8 @@ Seam = tuple[MergedPart, MergedPart, tuple[Change, ...]]
 def read_parts(paths: Sequence[Path]) -> tuple[MergedPart, ...]:
     """Read the trials and hold them against each other; give them in the order of their starts."""
     if len(paths) < 2:
-        raise UsageError(
-            "one trial is whole by itself", None, "name two trials, or more, of one campaign"
-        )
+        what = "one trial is whole by itself"
+        raise UsageError(what, None, "name two trials, or more, of one campaign")
     parts = tuple(sorted(map(_complete, paths), key=lambda part: part.manifest.started))
     require_distinct(parts)
     for other in parts[1:]:
@@ -449,13 +455,13 @@ def merge_trials(paths: Sequence[Path], folder: Path, *, accept_drift: bool = Fa
     first counts as a look at the answer, as sessions that are appended do.
     """
     folder = Path(folder)
-    if os.path.lexists(folder):
-        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    refuse_existing(folder)
     for path in paths:
         plan = read_manifest(Path(path)).looks_plan
         if plan is not None and plan.rule == "repeated":  # with others it is no fair sample
             what = "what this trial showed decided when it ended: it cannot be put together with others"
-            fix = "go on with it by fairtrial compare --resume, or measure with fairtrial run"
+            again = command_line(("fairtrial", "compare", "--resume", str(path)))
+            fix = f"go on with it by {again}, or measure with fairtrial run"
             raise UsageError(what, str(path), fix)
     parts = read_parts([Path(path) for path in paths])
     between = seams(parts)

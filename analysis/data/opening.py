@@ -439,9 +439,8 @@ def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
             text = f"more than {most // 1024**2} MiB"
             if packed is not None and most < MOST_BYTES:
                 text += f", over {_RATIO} times its packed size"
-            raise AnalysisError(
-                f"the file holds too much: {text}", source, "split it, or unpack it yourself"
-            )
+            what = f"the file holds too much: {text}"
+            raise AnalysisError(what, source, "split it, or unpack it yourself")
         parts.append(chunk)
     return b"".join(parts)
 

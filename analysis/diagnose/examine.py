@@ -293,6 +293,8 @@ _TOLD: dict[str, tuple[str, ...]] = {
 def _noted(record: HostRecord, trial: Trial, total: int) -> Iterator[Finding]:
     """Give the runner's findings that touch runs, one for each check, cell and thing that happened."""
     groups: dict[tuple[str, str], list[HostNote]] = {}
+    manifest = trial.manifest
+    of_sitting = manifest.looks_plan is not None and manifest.campaign_name == "compare"
     for note in record.notes:
         if note.status in ("warn", "fail") and note.when in _TOLD.get(note.check, ()):
             # figures differ from session to session; of changes each is a thing of its own
@@ -301,6 +303,8 @@ def _noted(record: HostRecord, trial: Trial, total: int) -> Iterator[Finding]:
     for (check, _), notes in groups.items():
         what = notes[0].what
         sessions = tuple(dict.fromkeys(n.session for n in notes if n.session is not None))
+        if of_sitting:  # it is looked once, and the first session stands for all
+            sessions = ()
         names: dict[str, Any] = {}
         if check in _OF_CELLS:  # a sentence of the runner begins with the cell that it is of
             cells = _cells_of(trial, range(len(trial.manifest.variants)))

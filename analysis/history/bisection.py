@@ -616,11 +616,9 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
         raise StoreError(damaged("it is not what fairtrial bisect writes"), where, fix)
     schema = found.get("schema")
     if not isinstance(schema, int) or schema > Bisection.schema:
-        raise StoreError(
-            f"the bisection has schema {schema!r}, this version reads up to {Bisection.schema}",
-            where,
-            "read it with the version that wrote it, or a newer one",
-        )
+        what = f"the bisection has schema {schema!r}, this version reads up to {Bisection.schema}"
+        fix = "read it with the version that wrote it, or a newer one"
+        raise StoreError(what, where, fix)
     try:
         known = shaped(_Cautions, found)
         pairs = zip(known.caution_codes, known.cautions, strict=True)

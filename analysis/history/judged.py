@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Final, Literal
 
+from ..errors import FairtrialError
 from ..pages.difference import Difference
 from ..pages.model import Next
 from ..pages.result import Result
 from ..record.environment import Change, diff
-from ..record.manifest import judge_words
+from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
 from .alarm import Alarm
@@ -372,12 +375,23 @@ def next_of(history: History, asked: Sequence[str], *, held_back: bool) -> tuple
 def bisect_words(
     series: SeriesHistory, one: HistoryInterval, metric: str | None = None
 ) -> tuple[str, ...] | None:
-    """Give the command that finds the commit of a change; None where its commits are not known or do not differ."""
+    """Give the command that finds the commit of a change; None where that cannot work.
+
+    Its commits are not known, or do not differ, or the campaign lies in no work tree of git, which builds them.
+    """
     if one.good is None or one.bad is None:
         return None
+    where: tuple[str, ...] = ()
+    with contextlib.suppress(FairtrialError, OSError):  # of another tool's nights nobody knows it
+        campaign = Path(read_manifest(Path(series.values[one.last_value].path)).campaign_path)
+        if campaign.is_file():
+            if not any((folder / ".git").exists() for folder in campaign.parents):
+                return None
+            usual = campaign == Path.cwd() / "campaign.yaml"
+            where = () if usual else ("--campaign", str(campaign))
     more = (*(() if metric is None else ("--metric", metric)), *judge_words("bisect"))
     ends = (short_commit(one.good), short_commit(one.bad))
-    return ("fairtrial", "bisect", *ends, "--benchmark", series.benchmark, *more)
+    return ("fairtrial", "bisect", *ends, *where, "--benchmark", series.benchmark, *more)
 
 
 def short_commit(name: str, digits: int = _DIGITS) -> str:
@@ -410,6 +424,9 @@ def _commands(history: History, asked: Sequence[str]) -> Iterator[Next]:
     if changes and not found:
         series, one = changes[0]
         paths = (series.values[one.first_value].path, series.values[one.last_value].path)
-        yield Next(("fairtrial", "diff", *paths), "what differs between these nights")
+        why = "what differs between these nights"
+        if one.good is not None and one.bad is not None:
+            why += "; a bisection needs a campaign inside the repository"
+        yield Next(("fairtrial", "diff", *paths), why)
     if asked and any(one.enough for one in history.newest) and not {"-o", "--output"} & set(asked):
         yield Next(("fairtrial", "history", *asked, "-o", "history.html"), "all nights in pictures")

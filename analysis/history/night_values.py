@@ -520,11 +520,9 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
     trials = [place for place in found.values() if place.kind == "trial"]
     undated = [place for place in trials if place.trouble == _UNDATED]
     if undated and all(not place.campaign for place in trials):
-        raise UsageError(
-            f"these imported trials cannot be ordered: {undated[0].trouble}",
-            " ".join(str(place.path) for place in undated[:3]),
-            "put the date into their names, such as 2026-11-03-NAME",
-        )
+        what = f"these imported trials cannot be ordered: {undated[0].trouble}"
+        fix = "put the date into their names, such as 2026-11-03-NAME"
+        raise UsageError(what, " ".join(str(place.path) for place in undated[:3]), fix)
     return tuple(
         sorted(
             found.values(),

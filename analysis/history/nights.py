@@ -34,6 +34,7 @@ from ..record.commits import (
     way_to_bisections,
     with_settings,
 )
+from ..words import command_line
 from .kept_nights import KeptTrial, VariantValues, imported_campaign
 from .night_values import (
     NIGHTS_MOST,
@@ -216,11 +217,9 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     found = (x.cell.better for own in commits.values() for x in own)
     better = next((one for one in found if one is not None), None)
     if better is None:
-        raise AnalysisError(
-            f"the file does not say which direction of {metric!r} is better",
-            str(place.path),
-            "add --better lower (times) or --better higher (scores, rates)",
-        )
+        what = f"the file does not say which direction of {metric!r} is better"
+        fix = "add --better lower (times) or --better higher (scores, rates)"
+        raise AnalysisError(what, str(place.path), fix)
     for commit, own in commits.items():
         name = place.name if len(commits) == 1 else f"{place.name}:{commit}"
         yield _Found(
@@ -474,11 +473,9 @@ def read_nights(
         raise _without_values(places, found, left_out, fix)
     known = {raw.first.better for raw in raws} - {better}
     if better is not None and known:
-        raise UsageError(
-            f"in these nights {known.pop()} values are better",
-            str(places[0]),
-            f"leave out --better {better}",
-        )
+        what = f"in these nights {known.pop()} values are better"
+        fix = f"leave out --better {better}"
+        raise UsageError(what, str(places[0]), fix)
     maker = SeriesMaker(plain=plain)
     with meanwhile("ordering nights"):
         for raw in raws:
@@ -529,12 +526,14 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
             or "name trials, or the folder that holds them; measure one: fairtrial run campaign.yaml",
         )
     path = found[0].path
-    alone = f"fairtrial verdict {path} judges one"
+    words: tuple[str, ...] = ("verdict", str(path))
+    why = "judges one"
     if found[0].kind == "file":
-        alone = f"fairtrial import {path} --dry-run says what one holds"
+        words, why = ("import", str(path), "--dry-run"), "says what one holds"
     if found[0].kind == "trial" and ordered_variants_of(path) is not None:
-        alone = f"fairtrial history {path} reads the variants of this one as a series"
-    fix = f"name the trials of several nights, or their folder; {alone}"
+        words, why = ("history", str(path)), "reads the variants of this one as a series"
+    alone = command_line(("fairtrial", *words))
+    fix = f"name the trials of several nights, or their folder; {alone} {why}"
     raise UsageError("one night is no series", where, fix)
 
 

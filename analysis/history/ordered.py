@@ -407,11 +407,9 @@ def ordered_variants(
     same = trial.manifest.same_program
     groups = one_programs(trial.path, names, rows, same)
     if len(groups) < 2:
-        raise AnalysisError(
-            f"the {len(names)} variants of the series are one program",
-            str(trial.path),
-            "there is nothing to compare: build each of them at a path of its own",
-        )
+        what = f"the {len(names)} variants of the series are one program"
+        fix = "there is nothing to compare: build each of them at a path of its own"
+        raise AnalysisError(what, str(trial.path), fix)
     tables, cautions = session_tables(
         trial, [name for name in names if name not in same], chosen, wanted
     )

@@ -29,7 +29,7 @@ from ..record.commits import way_to_bisections
 from ..record.fleet import FLEET, is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest, reading_columns, stated_columns
 from ..record.trial_files import MANIFEST
-from ..words import normal
+from ..words import command_line, normal
 
 if TYPE_CHECKING:
     from ..data.number_text import Decimal, Layout
@@ -183,7 +183,8 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
         file = read_foreign(open_foreign(str(path), decimal=decimal))
     except FairtrialError as error:
         if re.search(r"--(format|encoding)\b", error.fix or ""):
-            error.fix = f"{error.fix}: fairtrial import {path} -o runs/NAME"
+            again = command_line(("fairtrial", "import", str(path), "-o", "runs/NAME"))
+            error.fix = f"{error.fix}: {again}"
         raise
     gathered = gather([file], ReadingChoices(better=better))
     return trial_of(gathered, path, better=better)

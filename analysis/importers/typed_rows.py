@@ -285,9 +285,8 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
         each = "[*]." if isinstance(data, list) and "[" not in text else ""
         stated[role] = [part if part[:1] in "'[$" else each + part for part in parts]
     if "value" not in stated:
-        raise UsageError(
-            "no path of values is given", "--columns", "say value=PATH, such as results[*].times"
-        )
+        what = "no path of values is given"
+        raise UsageError(what, "--columns", "say value=PATH, such as results[*].times")
     called = _headings(stated)
     rows: list[_Cells] = []
     wheres: list[str] = []
@@ -308,9 +307,8 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
                     with _stating(opened, role, one):
                         at = beside(place, path, one)
                         if len(at) != 1 or isinstance(at[0].value, (list, dict)):
-                            raise JsonPathError(
-                                f"it leads to {len(at)} values at {place.where}, or to a list"
-                            )
+                            what = f"it leads to {len(at)} values at {place.where}, or to a list"
+                            raise JsonPathError(what)
                     taken.append(at[0])
                     row[key := called[role, one]] = at[0].value
                     names[role][key] = None

@@ -108,18 +108,14 @@ def read_fleet(folder: Path) -> Fleet:
     """Read ``fleet.json`` of a folder."""
     path = folder / FLEET
     if not os.path.lexists(path):
-        raise StoreError(
-            "this is not a fleet: it has no fleet.json",
-            str(folder),
-            "name a folder that 'fairtrial submit' or 'fairtrial merge' wrote, such as runs/NAME",
-        )
+        what = "this is not a fleet: it has no fleet.json"
+        fix = "name a folder that 'fairtrial submit' or 'fairtrial merge' wrote, such as runs/NAME"
+        raise StoreError(what, str(folder), fix)
     data = document_of(path, "fleet", _RESTORE)
     if data["schema"] > FLEET_SCHEMA:
-        raise StoreError(
-            f"the fleet has a newer schema than {FLEET_SCHEMA}, the newest known here",
-            str(path),
-            "use the fairtrial version that wrote it, or a newer one",
-        )
+        what = f"the fleet has a newer schema than {FLEET_SCHEMA}, the newest known here"
+        fix = "use the fairtrial version that wrote it, or a newer one"
+        raise StoreError(what, str(path), fix)
     try:
         fleet = shaped(Fleet, data)
         _check(fleet)
@@ -150,11 +146,9 @@ def write_fleet(folder: Path, fleet: Fleet) -> None:
         if fresh is not None:
             with contextlib.suppress(OSError):
                 Path(fresh).unlink()
-        raise StoreError(
-            f"the fleet cannot be written: {error.strerror or error}",
-            str(path),
-            "free some space, or see that you may write there",
-        ) from error
+        what = f"the fleet cannot be written: {error.strerror or error}"
+        fix = "free some space, or see that you may write there"
+        raise StoreError(what, str(path), fix) from error
 
 
 def trial_place(folder: Path, host: FleetHost) -> Path:

@@ -225,11 +225,9 @@ def read_manifest(trial: Path) -> Manifest:
         )
     if is_bisection(trial):
         words = command_line(("fairtrial", "status", str(trial)))
-        raise StoreError(
-            "this is a bisection, which holds several trials",
-            str(trial),
-            f"name one of them, such as {trial / 'step0'}; its answer: {words}",
-        )
+        what = "this is a bisection, which holds several trials"
+        fix = f"name one of them, such as {trial / 'step0'}; its answer: {words}"
+        raise StoreError(what, str(trial), fix)
     if not os.path.lexists(path):
         raise StoreError(
             "this is not a trial directory: it has no manifest.json",
@@ -370,11 +368,17 @@ def _distinct(items: Sequence[object]) -> bool:
     return len(set(items)) == len(items)
 
 
+def refuse_existing(folder: Path, option: str = "-o") -> None:
+    """Refuse a place for a new folder where something lies; `option` names another."""
+    if os.path.lexists(folder):
+        fix = f"delete it, or name another folder with {option}"
+        raise UsageError("something is there already", str(folder), fix)
+
+
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
     """Give a hidden folder beside the wanted one; at the end it takes that name."""
-    if os.path.lexists(folder):
-        raise UsageError("something is there already", str(folder), "name a folder that is not")
+    refuse_existing(folder)
     place = Path(folder.absolute())
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -388,11 +392,9 @@ def appearing(folder: Path) -> Iterator[Path]:
             raise
         sync_place(place.parent)
     except OSError as error:
-        raise StoreError(
-            f"the trial cannot be written: {error.strerror or error}",
-            str(folder),
-            "name another folder with -o, or free some space",
-        ) from error
+        what = f"the trial cannot be written: {error.strerror or error}"
+        fix = "name another folder with -o, or free some space"
+        raise StoreError(what, str(folder), fix) from error
 
 
 def write_hashed(path: Path, data: Iterable[bytes]) -> str:

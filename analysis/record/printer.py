@@ -103,11 +103,9 @@ class Printer:
                 raise
         except OSError as error:
             if self._must:
-                raise StoreError(
-                    f"the result cannot be written: {error.strerror}",
-                    "standard output",
-                    "send it where there is room; what was measured before is kept in its trial",
-                ) from error
+                what = f"the result cannot be written: {error.strerror}"
+                fix = "send it where there is room; what was measured before is kept in its trial"
+                raise StoreError(what, "standard output", fix) from error
 
 
 def printer_on(stream: object) -> Printer:

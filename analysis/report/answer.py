@@ -68,7 +68,6 @@ def _sections(subject: Subject) -> Iterator[Section]:
 
 
 def _about(subject: Subject) -> str:
-    """Say what the report is about, and when, what and how much was measured."""
     verdict, manifests = subject.verdict, [trial.manifest for trial in subject.trials]
     days = dict.fromkeys(_day(one.started) for one in manifests if one.origin != "imported")
     parts = (
@@ -125,7 +124,6 @@ def _measured(subject: Subject) -> Iterator[str]:
 
 
 def _stored(trial: Trial | None, *keys: str) -> str:
-    """Give a text of the campaign as the trial stores it; "" where there is none."""
     found: Any = {} if trial is None else settings_of(trial.path)
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None

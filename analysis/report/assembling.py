@@ -80,7 +80,6 @@ def _names(subject: Subject) -> Iterator[str]:
 
 
 def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
-    """Ask each chapter in turn; one that has nothing to say of these sources gives None."""
     for number, name in enumerate(names, 1):
         doing(f"writing the report: {name} ({number} of {len(names)})")
         if not (subject.prefix and name in _ONCE):  # it stands with the first metric

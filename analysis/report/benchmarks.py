@@ -165,7 +165,6 @@ def _remarks(subject: Subject, name: str, cells: Mapping[str, Cell]) -> Iterator
 
 
 def _ahead(line: BenchmarkLine, result: Multilevel) -> str:
-    """Say how the sessions agree, such as ``is ahead in all 8 sessions, by 2.1 to 3.4 %``."""
     noun = "block" if result.design == "one session, blocks" else result.outermost
     count, ahead = len(line.differences), sum(log > 0 for log in line.differences)
     every = f"both {noun}s" if count == 2 else f"all {count} {noun}s"

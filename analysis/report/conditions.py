@@ -46,7 +46,7 @@ from ..record.environment import commit_of, of_one_session
 from ..verdict.hosts import FleetHostStanding
 from ..verdict.result import Verdict
 from ..verdict.sentence import amount_on_hosts
-from ..words import shorten, shortened, shown
+from ..words import quoted, shorten, shortened, shown
 from .page import Chapter, chapter_of
 from .subject import Subject, first_host, level_of
 
@@ -188,9 +188,8 @@ def _of_trials(subject: Subject) -> Values:
 
 
 def _of_fleet(subject: Subject, level: HostLevel) -> Values:
-    """Give a line for each host, those that are not as most first."""
     verdict, place = subject.verdict, first_host(subject.verdict)
-    host = shown(str(Path(verdict.path or "") / "HOST"))
+    host = quoted(str(Path(verdict.path or "") / "HOST"))
     differed = {
         "sessions": (),
         "differed": (),
@@ -480,7 +479,6 @@ def _moments(source: Source, sessions: Sequence[int]) -> Iterator[Row]:
 
 
 def _counts(trial: Trial, sessions: Sequence[int]) -> Iterator[Row]:
-    """Give failed runs, and how often a session went on after it was broken off."""
     failed = [sum(run.session == n and not run.warmup for run in trial.failed) for n in sessions]
     resumed = [int(trial.segment[trial.session == n].max(initial=0)) for n in sessions]
     for name, counts in (("failed runs", failed), ("times resumed", resumed)):

@@ -176,7 +176,6 @@ def _wanted(
 
 
 def _table(drawing: Drawing) -> bytes:
-    """Set the numbers as CSV, each as it is; what is unknown is empty."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(drawing.columns)

@@ -223,11 +223,9 @@ def variation(subject: Subject) -> Chapter | None:
     """
     trial = subject.trial
     if trial is None:
-        raise UsageError(
-            "the sources of variation are those of one trial",
-            " ".join(subject.sources),
-            "leave out --sources, or name one trial: fairtrial sources takes several",
-        )
+        what = "the sources of variation are those of one trial"
+        fix = "leave out --sources, or name one trial: fairtrial sources takes several"
+        raise UsageError(what, " ".join(subject.sources), fix)
     # the trial of a fleet takes each host as one session; the sources of variation have both
     fleet = is_fleet(trial.path)
     trials, known = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())

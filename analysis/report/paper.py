@@ -8,7 +8,6 @@ import importlib.metadata
 import json
 import platform
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -34,7 +33,7 @@ from ..record.trial_files import (
     RESOLVED,
 )
 from ..version import VERSION
-from ..words import shown
+from ..words import command_line, shown
 from .methods_text import citations_of, paragraph_of, spoken_text, works_used
 from .page import Chapter, chapter_of
 from .subject import Subject, first_host, level_of
@@ -56,7 +55,7 @@ def commands_of(subject: Subject) -> list[str]:
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
         lines.append(["verdict", *subject.sources, "--explain", *options])
     lines.append(["report", *subject.sources, *options, "-o", "report.html"])
-    return [shlex.join(["fairtrial", *words]) for words in lines]
+    return [command_line(["fairtrial", *words]) for words in lines]
 
 
 def _ours(subject: Subject) -> Iterator[Trial]:

@@ -90,7 +90,6 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 
 
 def _strip(axes: Axes, cell: Cell, css: str, row: int, scale: Scale) -> None:
-    """Draw a variant around its row: dots from -0.05 down to 0.4, its density above."""
     x = np.log(cell.values) if scale.log else cell.values
     width = bandwidth_of(x) if cell.values.size >= _FEW else 0.0
     if width > 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sen
 from ..verdict.judging import judge, judge_alone, judge_sources
 from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sides import without
-from ..words import shorten, shortened, shown
+from ..words import command_line, shorten, shortened, shown
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
 
@@ -37,12 +36,10 @@ def judged_fleet(
     one host.
     """
     options = dict(asked)
-    given = {
-        "--always-valid": bool(options.pop("always_valid", False)),
-        "--certificate": options.pop("certificate", None) is not None,
-        "--level iteration": level == "iteration",
-    }
-    refuse_of_fleet(folder, (name for name, yes in given.items() if yes), "report")
+    given = ["--always-valid"] * bool(options.pop("always_valid", False))
+    given += ["--certificate"] * (options.pop("certificate", None) is not None)
+    given += ["--level iteration"] * (level == "iteration")
+    refuse_of_fleet(folder, given, "report")
     verdict = judge_fleet(folder, metric=metric, explain=explain, **options)
     return replace(verdict, candidates=tuple(map(_advised, verdict.candidates)))
 
@@ -162,7 +159,7 @@ class Subject:
         """Give a command on these sources, or on some `of` them, with this metric."""
         metric = () if self.verdict.usual else ("--metric", self.verdict.metric)
         asked = (*(of or self.sources), *metric, *judge_words(words.split(maxsplit=1)[0]), *more)
-        return shlex.join(["fairtrial", *words.split(), *asked])
+        return command_line(["fairtrial", *words.split(), *asked])
 
     def anchor(self, kind: str, name: str = "") -> str:
         """Give an id for this metric: the kind ("benchmark", "methods", ...), and a name's place.
@@ -207,11 +204,9 @@ def subjects_of(
         If the sources cannot be read, or cannot be judged.
     """
     if len(sources) > 2:
-        raise UsageError(
-            f"a report is on one trial or on two sides, not on {len(sources)} sources",
-            " ".join(sources),
-            "name a trial; its variants are all compared with its baseline",
-        )
+        what = f"a report is on one trial or on two sides, not on {len(sources)} sources"
+        fix = "name a trial; its variants are all compared with its baseline"
+        raise UsageError(what, " ".join(sources), fix)
     hows = [replace(how, metric=metric) for metric in dict.fromkeys(metrics)] or [how]
     opened: dict[Path, Trial] = {}
     found = []

@@ -327,7 +327,6 @@ def _answer(why: Why, stacks: Stacks | None) -> Values:
 
 
 def _sentence(why: Why) -> str:
-    """Give the answer in one sentence: on a page it may take two lines."""
     return shown(sentence_of(why, _LONG))
 
 

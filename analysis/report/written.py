@@ -256,7 +256,6 @@ def _half_width(brief: Brief) -> str:
 
 
 def _against(brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number: int) -> Table:
-    """Set a candidate's rows as a table; without any half-width it has no columns for them."""
     columns: list[Any] = [("<", itemgetter("label"))]
     for side, name in zip(("baseline", "candidate"), names, strict=True):
         columns += _side_columns(name, rows, side)
@@ -347,7 +346,6 @@ def _commands(brief: Brief) -> Iterator[tuple[str, str, str]]:
 
 
 def _quantity(name: str, value: Value, remark: str) -> Iterator[tuple[str, str, str]]:
-    """Give a quantity's number and its unit apart, as siunitx wants them."""
     if not value.text:
         return
     number, _, unit = value.text.partition(" ")

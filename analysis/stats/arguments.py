@@ -34,23 +34,47 @@ def checks_arguments(function: Callable[_Given, _Result]) -> Callable[_Given, _R
     Numbers are whole or real ones and never truth values, texts are text, generators, matrices and
     mixtures are such; sequences and mappings are looked into. Which values are allowed is the
     function's own question: array_like arguments go through `numbers` there.
+
+    A whole number stands for the generator of that seed, and an array, or lists in a list, for a matrix: then
+    ``better="lower"`` or ``"higher"`` says which values are better.
     """
     signature = inspect.signature(function)
     kinds: dict[str, _Requirement] = {}
+    hints: dict[str, Any] = {}
 
     @functools.wraps(function)
     def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Result:
         if not kinds:
-            hints = typing.get_type_hints(function)
+            hints.update(typing.get_type_hints(function))
             kinds.update((name, _kind_of(hint)) for name, hint in hints.items())
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
+        better = None if "better" in signature.parameters else kwargs.pop("better", None)
+        bound, unused = signature.bind(*args, **kwargs), better is not None
+        for name, value in bound.arguments.items():
             variadic = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
             for one in value if variadic else (value,):
                 if name in kinds and not kinds[name].fits(one):
-                    raise UsageError(f"{name} must be {kinds[name].words}, not {shown(one)}")
-        return function(*args, **kwargs)
+                    made = None if variadic else _made(name, one, hints[name], better)
+                    if made is None:
+                        raise UsageError(f"{name} must be {kinds[name].words}, not {shown(one)}")
+                    unused = unused and isinstance(made, np.random.Generator)
+                    bound.arguments[name] = made
+        if unused:
+            raise UsageError("better is for arrays: a matrix says which values are better itself")
+        return function(*bound.args, **bound.kwargs)
 
     return checked
+
+
+def _made(name: str, value: Any, hint: Any, better: Any) -> Any:  # noqa: ANN401 - of any function
+    """Make the generator of a seed, or the matrix of an array; None of all else."""
+    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    if whole and np.random.Generator in kinds:
+        return np.random.default_rng(value)
+    matrix = next((kind for kind in kinds if hasattr(kind, "of_array")), None)
+    if matrix is None or not isinstance(value, np.ndarray | list | tuple):
+        return None
+    return matrix.of_array(name, value, better)
 
 
 class _Requirement(NamedTuple):

@@ -380,7 +380,6 @@ def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | 
 
 
 def _counts(trial: Trial, benchmark: str) -> bool:
-    """Tell whether a run of a benchmark succeeded."""
     mine = trial.benchmark == trial.manifest.benchmarks.index(benchmark)
     return bool((mine & trial.measured).any())
 

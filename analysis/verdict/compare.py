@@ -229,7 +229,8 @@ def answer_of(
     verdict = judge(trial, metric="wall", margin=0.01 if plan is None else plan.margin)
     benchmark, times = trial.manifest.benchmarks[0], times_of(trial)
     base = times.get((benchmark, verdict.baseline))
-    metrics = [*filter(trial.is_counter, trial.manifest.metrics), "max_rss"] if counters else []
+    counted = [*filter(trial.is_counter, trial.manifest.metrics)]  # also of an earlier sitting
+    metrics = [*counted, "max_rss"] if counters or counted else []
     means = {metric: means_of(trial, metric) for metric in metrics}
     lines = {
         one.variant: one.multilevel.benchmarks[0]
@@ -246,7 +247,7 @@ def answer_of(
                 variant=one.variant,
                 name=name,
                 shown=name if one.name else f"{quoted(one.command)}{number}",
-                times=times.get(cell, _NOTHING),
+                times=times.get(cell, VariantTimes()),
                 line=lines.get(one.variant),
                 how=_how(trial, one.variant),
                 answered=_answers(times.get(cell), base),
@@ -269,22 +270,7 @@ def answer_of(
     )
 
 
-_NOTHING = VariantTimes(
-    mean=None,
-    spread=None,
-    user=None,
-    system=None,
-    minimum=None,
-    maximum=None,
-    max_rss=None,
-    runs=0,
-    sessions=0,
-    failed=0,
-)
-
-
 def _how(trial: Trial, variant: str) -> str:
-    """Say how most of a command's failed runs ended."""
     ways: Counter[str] = Counter()
     for run in trial.failed:
         if run.variant == variant and not run.warmup:

@@ -171,7 +171,6 @@ def _of_several(answer: CompareAnswer, called: _Called) -> str:
 
 
 def _losers(answer: CompareAnswer, called: _Called) -> str:
-    """Say of each that cannot be the fastest what it takes more; of many how many they are."""
     losers = [one for one in answer.commands if one.variant not in answer.possible]
     if len(losers) > _NAMED:
         return f"; {len(losers)} others are slower than one of them"
@@ -188,7 +187,6 @@ def _losers(answer: CompareAnswer, called: _Called) -> str:
 
 
 def _no_answer(answer: CompareAnswer, called: _Called) -> str:
-    """Say whose runs failed, and how many of the others' did."""
     failing = [one for one in answer.commands if one.times.failed and not one.answered]
     if answer.base.times.failed and answer.base not in failing:
         failing.insert(0, answer.base)
@@ -303,7 +301,6 @@ def _notes(answer: CompareAnswer) -> Iterator[str]:
 
 
 def _table(answer: CompareAnswer, width: int) -> Table:
-    """Give the rows with what fits into the width."""
     several = len(answer.others) > 1
     columns = _columns(answer)
     last = [_last(one, answer) for one in answer.commands]
@@ -368,7 +365,6 @@ def _mean(value: float | None, metric: str) -> str:
 
 
 def _last(one: ComparedCommand, answer: CompareAnswer) -> str:
-    """Say what a command takes more or less than the baseline."""
     several, found = len(answer.others) > 1, one.difference
     if one is answer.base:
         return "-" if several else ""

@@ -143,7 +143,6 @@ def compare_trials(
 
 
 def _agreed(old: Trial, new: Trial, metric: str) -> tuple[str, str]:
-    """Give unit and direction of the metric, which both trials must have alike."""
     a, b = old.metric(metric), new.metric(metric)
     for what, ours, theirs in (("unit", a.unit, b.unit), ("direction", a.better, b.better)):
         if ours != theirs:
@@ -178,7 +177,6 @@ Sides = Sequence[tuple[VariantSide, VariantSide]]  # of each variant in both tri
 def _variants(
     old: Trial, new: Trial, sides: tuple[TrialSide, TrialSide], metric: str
 ) -> tuple[Sides, list[Caution]]:
-    """Give the variants that both trials have, and what to know about their runs."""
     lone = _lone_pair(*sides)
     common = [(name, name) for name in sides[0].variants if name in sides[1].variants]
     called = [lone] if lone is not None else common
@@ -216,7 +214,6 @@ def _answers(
     confidence: float,
     margin: float,
 ) -> tuple[list[EffectPairs], list[Caution]]:
-    """Judge each candidate in both trials, on the benchmarks of which both know an effect."""
     there = {old.name: (old, new) for old, new in variants if old.name == new.name}
     baseline = next((side.baseline for side in sides if side.baseline in there), None)
 
@@ -483,7 +480,6 @@ def _cautions(
 
 
 def _parts(trial: Trial) -> set[str]:
-    """Name the trials in which the runs were measured."""
     return {part.trial for part in trial.manifest.merged_from} or {trial.manifest.trial}
 
 

@@ -72,7 +72,6 @@ def agreement_of(
 
 
 def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | None:
-    """Say why there is no test."""
     both = ((old, "old"), (new, "new"))
     for side, name in both:
         if side.reason in ("fails-more", "fails-always"):
@@ -199,7 +198,6 @@ def _spread(effect: Effect, sides: int) -> float:
 
 
 def _known(effect: Effect, design: str) -> bool:
-    """Tell whether the effect says how sessions differ."""
     return design in ("paired", "separate") and effect.error is not None and effect.sessions >= 2
 
 
@@ -284,7 +282,6 @@ def _pairs(answers: EffectPairs) -> Iterator[_EffectPair]:
 
 
 def _suite(answers: EffectPairs) -> Iterator[_EffectPair]:
-    """Give the effect of the suite, where both trials have one."""
     old, new = answers.old, answers.new
     if old.these is not None and new.these is not None:
         effects = (_of_suite(old.these, old.design), _of_suite(new.these, new.design))

@@ -13,7 +13,7 @@ from ..pages.model import Page, Section, Sentence, Table, Value, page_of, sectio
 from ..pages.number_format import Word, counted, outcome_word
 from ..pages.result import Result
 from ..record.environment import Change
-from ..words import apart, shortened
+from ..words import apart, command_line, shortened
 from .sentence import short_name
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ _COUNTED: Mapping[Agreement, tuple[str, str]] = {
     "agrees": ("agrees", "agree"),
     "compatible": ("is compatible", "are compatible"),
     "differs": ("differs", "differ"),
-    "cannot tell": ("cannot be told", "cannot be told"),
+    "cannot tell": ("is unclear", "are unclear"),
 }
 _REASONS = {
     "one-session": "{the} has fewer than two {noun}s",
@@ -312,7 +312,6 @@ def _sides(result: TrialComparison) -> tuple[TrialSide, TrialSide]:
 
 
 def _sentences(result: TrialComparison) -> Iterator[str]:
-    """Say what became of the old trial's conclusions, and under what conditions."""
     yield f"{result.old.label} -> {result.new.label}: {_SAID.get(result.word, result.word)}."
     if result.same_trial:
         yield "Both are one trial."
@@ -343,7 +342,6 @@ def _sentences(result: TrialComparison) -> Iterator[str]:
 
 
 def _counts(one: CandidateComparison) -> str:
-    """Count the agreements, those that differ with their names."""
     agreements = [line.agreement for line in one.benchmarks]
     if len(agreements) == 1:
         return f"{short_name(one.benchmarks[0].name)} {_COUNTED[agreements[0]][0]}"
@@ -360,7 +358,6 @@ def _counts(one: CandidateComparison) -> str:
 def _effects(
     result: TrialComparison, one: CandidateComparison, number: int
 ) -> Iterator[Table | Sentence]:
-    """Set the effects of a candidate as a table, at most so many."""
     kept = sorted(one.benchmarks, key=lambda line: _ORDER[line.agreement])[:_MOST]
     rows = [line for line in one.benchmarks if line in kept]
     called = dict(shortened([line.name for line in rows], _NAME))
@@ -419,7 +416,6 @@ def why(result: TrialComparison, line: EffectComparison) -> str:
 
 
 def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
-    """Set how fast the runs were, where no effect is compared."""
     names = [name for one in result.levels for name in (one.variant, one.benchmark or "the suite")]
     called = shortened(names, _NAME)
     write = partial(figures.quantity, unit=result.unit)
@@ -438,7 +434,6 @@ def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
 
 
 def _around(result: TrialComparison) -> Iterator[Section]:
-    """Set what differs around the results: campaign, plan, environment."""
     for title, changes in (("campaign", result.campaign), ("plan", result.plan)):
         if changes:
             yield section(*(_change(one, result) for one in changes), title=title)
@@ -447,7 +442,7 @@ def _around(result: TrialComparison) -> Iterator[Section]:
         yield section(*(change.what for change in result.environment), title=title)
     drifts = [
         f"within {side.label} the environment changed as well ({counted(count, 'change')}): "
-        f"fairtrial status --diff {side.path}"
+        + command_line(("fairtrial", "status", side.path, "--diff"))
         for side, count in zip(_sides(result), (result.drift_old, result.drift_new), strict=True)
         if count
     ]

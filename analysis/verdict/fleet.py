@@ -326,7 +326,6 @@ def _candidate(
 def _explained(
     candidates: Sequence[CandidateVerdict], opened: OpenedFleet, found: _Hosts
 ) -> tuple[tuple[CandidateVerdict, ...], tuple[Caution]]:
-    """Ask the published methods about each candidate that was compared."""
     judged = [one.host for one in found.judged]
     hosts = tuple(one for one in opened.fleet.hosts if one.host in judged)
     joined = joined_trial(replace(opened, fleet=replace(opened.fleet, hosts=hosts)))
@@ -401,7 +400,6 @@ def _partly(candidates: Sequence[CandidateVerdict], found: _Hosts) -> Iterator[C
 
 
 def _disagreeing(candidates: Sequence[CandidateVerdict]) -> Iterator[Caution]:
-    """Name the hosts that disagree with the rest, of each candidate."""
     for one in candidates:
         if one.hosts is None or not one.hosts.disagreements:
             continue

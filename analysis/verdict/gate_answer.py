@@ -67,7 +67,6 @@ def _row(gate: Gate, one: GatedCandidate, line: GateLine) -> _Row:
 
 
 def _rows(gate: Gate, one: GatedCandidate) -> list[_Row]:
-    """Give the rows of a candidate: its benchmarks, and those that it lacks."""
     lacking = f"{one.baseline} has it, {one.candidate} has not"
     return [
         *(_row(gate, one, line) for line in one.benchmarks),
@@ -143,7 +142,7 @@ def notes_of(gate: Gate) -> Iterator[str]:
     if refused:
         yield "--allow-missing, or --allow-missing=NAME, lets the gate pass without them"
     if gate.shown.hidden:
-        yield f"and {gate.shown.hidden} more: fairtrial verdict --explain"
+        yield f"and {gate.shown.hidden} more (--json has all)"
 
 
 # --- For builds.
@@ -195,7 +194,8 @@ def _text(gate: Gate, row: _Row) -> str:
     """Say of a benchmark what was found, and what the condition is on it."""
     if row.outcome == "missing":
         return row.remark
-    interval = f" ({row.difference.interval()})" if row.difference.interval() else ""
+    ends = row.interval if row.difference.too_few else row.difference.interval()
+    interval = f" ({ends})" if ends else ""
     found = "" if row.difference.ratio is None else f"{row.difference.phrase()}{interval}: "
     return "; ".join(filter(None, (f"{found}{gate.condition} is {row.outcome_text}", row.remark)))
 

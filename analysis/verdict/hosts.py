@@ -18,7 +18,7 @@ from ..pages.model import Sentence
 from ..record.environment import diff
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
-from ..words import shorten, shown
+from ..words import quoted, shorten, shown
 from .sentence import difference, leading, unanswered
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def refuse_of_fleet(fleet: Path, options: Iterable[str], command: str = "verdict
             raise UsageError(
                 f"{option} is for the trial of one host: {why}",
                 str(fleet),
-                f"name a host, such as fairtrial {command} {fleet / 'HOST'} {option}, "
-                + instead.format(fleet=fleet),
+                f"name a host, such as fairtrial {command} {quoted(str(fleet / 'HOST'))} {option}, "
+                + instead.format(fleet=quoted(str(fleet))),
             )
 
 

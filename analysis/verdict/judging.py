@@ -296,6 +296,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         quantile=with_numbers(trial.quantile_basis(metric), matrices, manifest.baseline),
         outermost=trial.outermost,
         closed=_closed(manifest),
+        in_vain=manifest.must_raise is not None,
         explainable=(
             manifest.origin == "measured"
             and not trial.is_of_builds(metric)
@@ -590,7 +591,6 @@ def _drawn(
 def _once(
     sides: Sides, trials: Sequence[Trial], parts: Sequence[Caution]
 ) -> tuple[Iterable[Caution], ...]:
-    """Give what is known of the trials and of the sides, each thing once."""
     of_trials = [caution for trial in trials for caution in trial.cautions]
     both = (sides.candidate, sides.baseline)
     if len({one.trial for one in both}) == 1 and len(trials) == 1:

@@ -121,6 +121,8 @@ def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = N
         if sessions is not None and verdict.session_s is not None:
             words += ["--for", _duration(sessions * (verdict.session_s + _LAUNCHER_S))]
         return _next(*words, why=why)
+    if verdict.in_vain:
+        return _next("status", path, why="what stopped it, and how to go on")
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
     if not os.path.isfile(campaign):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         added = "" if sessions is None else f"+{sessions} sessions: "
@@ -180,7 +182,8 @@ def _settling(verdict: Verdict, path: str, known: _Known) -> Next | None:
     if within:
         count = max(each.sessions or 1 for each in within)
         differently = ", or measure differently" * (count > MANY_SESSIONS)
-        why = f"would settle {_named(within)}{differently}"
+        alone = verdict.looks_rule == "repeated" and not several  # the screen has no other
+        why = f"would settle {'it' if alone else _named(within)}{differently}"
         return _going_on(verdict, path, why=why, sessions=count)
     if all(each.known for each in opened):
         if any(_word(result) not in (None, "undecided") for _, result in known):
@@ -276,7 +279,10 @@ def next_of_gate(
         looks = ("--looks", f"{verdict.looks}")
     asked = ("gate", gate.condition, path, *again, *_metric(verdict), *looks)
     then = _next(*asked, why="then the gate again")
-    if plan is not None:
+    codes = {caution.code for caution in verdict.cautions}
+    if "still-running" in codes:
+        return (_next("status", path, why="how far it is"), then)
+    if plan is not None or "ended-early" in codes:
         return (_going_on(verdict, path, why="goes on measuring"), then)
     results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
     counts = [count for result in results for count in _needed(gate, result)]

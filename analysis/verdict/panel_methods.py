@@ -28,6 +28,7 @@ from ..pages.number_format import Word, outcome_word
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
 from .panel import MethodDisagreement, MethodRow, Panel, Reason
+from .sentence import family
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -143,7 +144,6 @@ def ask(
 
 
 def _refused(why_not: str) -> Panel:
-    """Give the panel of sides that no method takes."""
     none = _answer("all", "run", "ratios", f"not possible: {why_not}")
     return Panel(methods=(none,), disagreements=())
 
@@ -273,7 +273,7 @@ def _other_words(asked: _Question, differing: Sequence[tuple[Word, BenchmarkLine
             "family",
             (
                 "the Speedup-Test gives each benchmark its own risk; after correction for "
-                f"{len(asked.found.benchmarks)} these stay undecided: {_named(names)}"
+                f"{family(asked.found)} these stay undecided: {_named(names)}"
             ),
         )
     if names := by_reason.get("estimand"):
@@ -353,7 +353,6 @@ def _bootstrap(asked: _Question) -> _Found:
 
 
 def _resampled(asked: _Question, method: str, word: Word, unit: str) -> _Found:
-    """Say why a method that draws or reassigns units has another word."""
     outcome, noun = asked.line.outcome, asked.found.outermost
     if word == outcome:
         return

@@ -81,7 +81,7 @@ class Ranking(Result):
     """Every pair of variants, and the ranks that follow."""
 
     method: ClassVar[str] = "ranking"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed", "usual"})
 
     trial: str
     path: str
@@ -101,6 +101,7 @@ class Ranking(Result):
     nemenyi: float | None
     ranked: bool
     timed: bool
+    usual: bool
 
 
 # measured on interleaved runs of one program under several names (docs/methods/verdict.md)
@@ -132,8 +133,9 @@ def rank_variants(
 ) -> Ranking:
     """Compare every variant of a trial with every other one."""
     manifest = trial.manifest
-    unnamed = trial.unnamed if metric is None else ()
-    metric = trial.default_metric if metric is None else metric
+    usual = metric is None
+    unnamed = trial.unnamed if usual else ()
+    metric = metric or trial.default_metric
     look = looks_at([manifest], looks, always_valid=False)
     known = [
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
@@ -158,9 +160,8 @@ def rank_variants(
         if line.speedup is not None:
             pairs.append(_RankedPair(result=result, line=line, log=float(np.log(line.speedup))))
     if not pairs:
-        raise UsageError(
-            "there are no two variants to compare", str(trial.path), "measure a second variant"
-        )
+        what = "there are no two variants to compare"
+        raise UsageError(what, str(trial.path), "measure a second variant")
     found = tuple(_lines(pairs, look.alpha(confidence)))
     names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
     published = _friedman(names, sides) if ranked else None
@@ -183,6 +184,7 @@ def rank_variants(
         else nemenyi_difference(len(names), published.benchmarks, alpha=1 - confidence),
         ranked=ranked,
         timed=figures.timed(info.unit),
+        usual=usual,
         cautions=merged(
             question_cautions(unnamed),
             constant_cautions(trial, (one for side in sides.values() for one in side.cautions)),
@@ -323,7 +325,8 @@ def _ranking_page(result: Ranking) -> Page:
         ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
         ("<benchmarks", lambda one: _counts(one, timed=result.timed)),
     )
-    words = ("fairtrial", "verdict", result.path, *judge_words())
+    metric_words = () if result.usual else ("--metric", result.metric)
+    words = ("fairtrial", "verdict", result.path, *metric_words, *judge_words())
     return Page(
         title=f"Pairs of {result.trial}",
         sections=(

@@ -186,6 +186,8 @@ class Verdict(Result):
         Whether a screen shows speedups instead of per cent.
     closed : bool
         Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
+    in_vain : bool
+        Whether the campaign has to be changed before more can be measured.
     explainable : bool
         Whether functions of the programs may explain the metric: it is one of runs that the trial's own campaign measured,
         which can be executed again, and no service took a part of their time.
@@ -198,17 +200,8 @@ class Verdict(Result):
     method: ClassVar[str] = "verdict"
     schema: ClassVar[int] = 2
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {
-            "closed",
-            "explained",
-            "explainable",
-            "outermost",
-            "ratio",
-            "session_s",
-            "sources",
-            "usual",
-            "whole",
-        }
+        {"closed", "explained", "explainable", "in_vain", "outermost", "ratio"}
+        | {"session_s", "sources", "usual", "whole"}
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
@@ -249,6 +242,7 @@ class Verdict(Result):
     explained: bool = False
     ratio: bool = False
     closed: bool = False
+    in_vain: bool = False
     explainable: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()

@@ -45,6 +45,7 @@ from .sentence import (
     OF_RUNS,
     corrected,
     difference,
+    family,
     heading,
     leading,
     quantile_sentences,
@@ -162,8 +163,7 @@ def candidate_blocks(
     kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
     yield _fitted(_table(verdict, one, result, marks, kept=kept, number=number))
     if one.hosts is None and any(corrected(x) for x in result.benchmarks if x.name in kept):
-        risk = f"{len(names)} benchmarks share the risk"
-        yield Sentence(f"* the interval alone would decide; {risk}")
+        yield Sentence(f"* the interval alone would decide; {family(result)} share the risk")
     if hidden:
         yield Sentence(f"and {hidden} more (--all)")
     if result.occasions:
@@ -301,10 +301,10 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     )
     marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}
     if texts := [f"{called[name]} {n}" for name, n in marked.items() if n]:
-        most = max(len(one.benchmarks) for one in known.values())
+        most = family(max(known.values(), key=lambda one: len(one.benchmarks)))
         listed = figures.listed(texts, 4)
         yield Sentence(
-            f"undecided only because {most} benchmarks share the risk: {listed} (--variant V says which)"
+            f"undecided only because {most} share the risk: {listed} (--variant V says which)"
         )
 
 
@@ -349,7 +349,6 @@ def _rows_about(verdict: Verdict, caution: Caution) -> list[_Place]:
 
 
 def _rows_shown(verdict: Verdict, evidence: Sequence[Section]) -> set[_Place]:
-    """Name the rows that tables of candidates have."""
     found = set()
     for table in (block for part in evidence for block in part.blocks if isinstance(block, Table)):
         kind, _, number = table.name.rpartition("-")

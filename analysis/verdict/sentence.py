@@ -348,7 +348,7 @@ def counted_sentence(
         for end in (low, high)
     ]
     if word == "undecided":
-        head = f"no diff found between {ours} and {base}{where}"
+        head = f"no difference found between {ours} and {base}{where}"
         return f"{head}: if there is one, it lies between {' and '.join(sides)}{diff.label}"
     return f"{ours} {diff.verb} {' to '.join(sides)}{diff.label} than {base}{where}"
 
@@ -411,12 +411,20 @@ def corrected(line: Line) -> bool:
     )
 
 
+def family(result: Multilevel) -> str:
+    """Count what words are corrected for: benchmarks, or their comparisons with several candidates."""
+    count = len(result.benchmarks)
+    if result.candidates == 1:
+        return figures.counted(count, "benchmark")
+    return figures.counted(count * result.candidates, "comparison")
+
+
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
     words = advice_text(line, result.outermost)
     if isinstance(line, BenchmarkLine):
         if corrected(line):
-            words = f"after correction for {len(result.benchmarks)}"
+            words = f"after correction for {family(result)}"
         words = "; ".join(text for text in (words, reason_text(line)) if text)
     return words
 
@@ -487,18 +495,12 @@ def _leader(
         found = difference(line, verdict)
         what = f"{found.phrase().partition(' ')[2]} {found.link} {base}{where_text(first.one)}"
         return f"{named(first.variant)} {place}: {what} ({found.interval()})"
-    nearest = max(known, key=lambda one: (answering(one) or _NOTHING).speedup or 0.0)
+    nearest = max(known, key=lambda one: getattr(answering(one), "speedup", None) or 0.0)
     line = answering(nearest)
     assert line is not None  # each is behind the baseline
     found = difference(line, verdict)
     where = where_text(nearest)
     return f"{base} {place}{where}: {named(nearest.variant)} {found.phrase()} ({found.interval()})"
-
-
-_NOTHING = Line(
-    name="", speedup=None, low=None, high=None, error=None, freedom=None, pvalue=None,
-    pvalue_equivalent=None, outcome="undecided", more_sessions=None,
-)  # fmt: skip
 
 
 def _series(names: Sequence[str], last: str) -> str:

@@ -376,16 +376,16 @@ class VariantTimes:
     warm-ups; `cut`: of these, those that their time limit ended, which count with it.
     """
 
-    mean: float | None
-    spread: float | None
-    user: float | None
-    system: float | None
-    minimum: float | None
-    maximum: float | None
-    max_rss: float | None
-    runs: int
-    sessions: int
-    failed: int
+    mean: float | None = None
+    spread: float | None = None
+    user: float | None = None
+    system: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    max_rss: float | None = None
+    runs: int = 0
+    sessions: int = 0
+    failed: int = 0
     cut: int = 0
 
 

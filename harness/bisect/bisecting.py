@@ -347,7 +347,7 @@ class EndNotBuiltError(FairtrialError):
         super().__init__(
             f"{built.commit.short} does not build: {built.why}",
             str(built.log),
-            "name another commit, or mend the build; its output is in that file",
+            "name another commit, or correct the build; its output is in that file",
         )
 
 
@@ -566,7 +566,6 @@ class Sessions:
         return _read(path, (path / MEASUREMENTS).stat().st_size)
 
     def _store(self) -> Bisection:
-        """Store what is known so far."""
         from analysis.history.bisection import bisection_of
         from analysis.history.session_value import (
             fails_more,

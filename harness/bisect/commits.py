@@ -26,7 +26,7 @@ from analysis.record.commits import (
     remedy_in,
     with_settings,
 )
-from analysis.words import shown
+from analysis.words import command_line, shown
 
 from ..campaign.model import Command
 from ..errors import counted
@@ -317,7 +317,7 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
     listed = _listed(root, "--first-parent", "--reverse", f"{first}..{last}")
     if not listed:
         what = f"there is no commit between {shown(good)} and {shown(bad)}: BAD is the older one"
-        raise UsageError(what, None, f"fairtrial bisect {shlex.quote(bad)} {shlex.quote(good)}")
+        raise UsageError(what, None, command_line(("fairtrial", "bisect", bad, good)))
     if listed[-1][0] != last:
         raise StoreError("git's list of commits is cut off", str(root))
     before = listed[0][1].split()[:1]

@@ -193,11 +193,9 @@ class Journal:
         except BlockingIOError:
             pid = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
             os.close(fd)
-            raise StoreError(
-                f"another process is writing this bisection (process {pid or 'unknown'})",
-                str(self.folder),
-                "wait until it is done, or begin a new one without --resume",
-            ) from None
+            what = f"another process is writing this bisection (process {pid or 'unknown'})"
+            fix = "wait until it is done, or begin a new one without --resume"
+            raise StoreError(what, str(self.folder), fix) from None
         os.ftruncate(fd, 0)
         os.pwrite(fd, b"%d\n" % os.getpid(), 0)
         self._lock = fd
@@ -218,9 +216,8 @@ class Journal:
                     raise ShapeError("the line does not have its checksum")
                 one = shaped(MeasuredSession, parse(line), "the line")
                 if Path(one.trial).is_absolute() or ".." in Path(one.trial).parts:
-                    raise ShapeError(
-                        f"the trial {one.trial!r} lies outside of the bisection's folder"
-                    )
+                    what = f"the trial {one.trial!r} lies outside of the bisection's folder"
+                    raise ShapeError(what)
             except ShapeError as error:
                 what = f"{error}: the file was changed or is damaged"
                 raise StoreError(what, f"{where}:{number}", _RESTORE) from None

@@ -514,7 +514,6 @@ class _Maker:
         return f"{{{_TREE}}}{inside}"
 
     def _words(self, step: Any) -> list[str]:  # noqa: ANN401 - a command in one of its forms
-        """Give the words of a hook; the name of the variant is the campaign's."""
         if isinstance(step, Mapping):
             words = ["/bin/sh", "-c", str(step["shell"])]
         else:

@@ -363,7 +363,6 @@ class Workshop:
         return Built(commit=commit, tree=tree, seconds=seconds, reused=reused, **about)
 
     def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:
-        """Check a commit out and execute the campaign's build in it."""
         limit = self._recipe.campaign.protocol.build_timeout_s
 
         def execute(command: Command, cwd: Path) -> None:

@@ -256,7 +256,6 @@ class CellMaker:
         return self.filler.text(place, text, scope.values, scope.who)
 
     def _inputs(self, scope: _Scope) -> tuple[Path, ...]:
-        """Add up the files that the campaign, the benchmark and the variant name, each once."""
         given: list[tuple[Location, list[str]]] = [(("inputs",), self.inputs)]
         given += [
             ((*entry.path, "inputs"), entry.given.get("inputs", [])) for entry in scope.entries

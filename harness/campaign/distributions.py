@@ -344,9 +344,8 @@ def decoded(payload: str) -> HdrHistogram:
         known = {_PLAIN: "is not compressed"} | dict.fromkeys(_OLDER, "is of an older version")
         known |= dict.fromkeys(_DOUBLES, "is one of floating-point values")
         why = known.get(kind, known.get(cookie, "is of another kind"))
-        raise DistributionError(
-            f"its histogram {why}: known is version 2, compressed (HISTFAAA...)"
-        )
+        what = f"its histogram {why}: known is version 2, compressed (HISTFAAA...)"
+        raise DistributionError(what)
     unpacking = zlib.decompressobj()
     try:
         data = unpacking.decompress(packed[8 : 8 + length], _MOST_BYTES)
@@ -366,13 +365,11 @@ def _counted(data: bytes) -> HdrHistogram:
     if (cookie & ~0xF0) != _PLAIN or not 0 <= length == len(body):
         raise DistributionError("its histogram is damaged: its head does not fit the rest")
     if shift or ratio != 1.0:
-        raise DistributionError(
-            "its histogram is shifted or scaled, as those of floating-point values are"
-        )
+        what = "its histogram is shifted or scaled, as those of floating-point values are"
+        raise DistributionError(what)
     if not (0 <= digits <= _MOST_DIGITS and 1 <= lowest <= highest // 2):
-        raise DistributionError(
-            f"its histogram is damaged: {digits} digits of values from {lowest} to {highest}"
-        )
+        what = f"its histogram is damaged: {digits} digits of values from {lowest} to {highest}"
+        raise DistributionError(what)
     unit = lowest.bit_length() - 1
     # a bucket of full resolution has as many steps as distinguish the digits asked for
     half = max((2 * 10**digits - 1).bit_length(), 1) - 1
@@ -389,9 +386,8 @@ def _counted(data: bytes) -> HdrHistogram:
         if step.bit_length() + width > highest.bit_length() + 1 or step << width > 2 * highest:
             raise DistributionError(f"its histogram is damaged: it counts values beyond {highest}")
         if len(counts) == _MOST_BUCKETS:
-            raise DistributionError(
-                f"its histogram has more than {_MOST_BUCKETS} buckets with values"
-            )
+            what = f"its histogram has more than {_MOST_BUCKETS} buckets with values"
+            raise DistributionError(what)
         counts[((step + 1) << width) - 1] = number
         middles += number * ((step << width) + ((1 << width) >> 1))
         index += 1
@@ -454,9 +450,8 @@ def read_percentiles(text: str, unit: str) -> Percentiles:
     tables = [one for one in _TABLE.finditer(text) if "Uncorrected" not in one[1]]
     if len(tables) != 1:
         there = f"{len(tables)} tables" if tables else "no table"
-        raise DistributionError(
-            f"it holds {there} 'Latency Distribution' of wrk: it prints one with --latency"
-        )
+        what = f"it holds {there} 'Latency Distribution' of wrk: it prints one with --latency"
+        raise DistributionError(what)
     table = tables[0]
     behind = text[table.end() :]
     uncorrected = behind.find("Latency Distribution")

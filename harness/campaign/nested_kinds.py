@@ -226,7 +226,6 @@ def _fix_of(value: object) -> str | None:
 
 
 def _fix_of_form(at: Location, value: object) -> str | None:
-    """Give the remedy for a command that is written in a form that is not read here."""
     if isinstance(value, str) and isinstance(at[-1], int):
         return f"write a command of a list as a list of arguments: [[{_flow(_words(value))}]]"
     if isinstance(value, list) and all(isinstance(item, str) for item in value):

@@ -75,7 +75,6 @@ def judged_metrics(given: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _lacking(without: Sequence[Cell], cells: Sequence[Cell]) -> str:
-    """Name the benchmarks that lack a metric, and the variants where it is not all of them."""
     names = list(dict.fromkeys(cell.benchmark for cell in without))
     text = ", ".join(quote(name) for name in names[:_NAMED])
     if len(names) > _NAMED:
@@ -180,7 +179,9 @@ class Resolver:
             if len(names) == 1:
                 self.notes.append("there is one variant: it is measured, not compared")
             elif not self.faults.touch(("baseline",)):
-                self.notes.append(f"no baseline is named: the first variant, '{first}', is it")
+                self.notes.append(
+                    f"no baseline is named: the first variant, '{first}', is the baseline"
+                )
             return first
         broken = any(
             place[:1] == ("variants",) and (len(place) <= 2 or place[2] == "matrix")
@@ -245,7 +246,6 @@ class Resolver:
                 )
 
     def _refuse_shared_files(self, builds: Sequence[Build]) -> None:
-        """Refuse a file that two variants make where one of them makes it in each session anew."""
         for build in builds:
             others = [one for one in builds if one.variant != build.variant]
             for path in build.artifacts if build.each == "session" else ():
@@ -341,7 +341,6 @@ class Resolver:
             yield event
 
     def _uncounted_metrics(self, names: set[str]) -> None:
-        """Refuse metrics that are parsed from output and called like an event that is counted."""
         texts: set[Location] = set()
         for entry in (*self.variants, *self.benchmarks):
             for name in entry.given.get("metrics", ()):

@@ -446,9 +446,8 @@ def parse_template(text: str) -> Template:
         elif len(token) == 2:
             texts[-1] += token[0]
         else:
-            raise TemplateError(
-                f"the brace '{token}' stands alone", token, f"write '{token * 2}' for a brace"
-            )
+            what = f"the brace '{token}' stands alone"
+            raise TemplateError(what, token, f"write '{token * 2}' for a brace")
     texts[-1] += text[end:]
     return Template(texts=tuple(texts), names=tuple(names))
 

@@ -605,7 +605,6 @@ def _first_version() -> dict[str, Any]:
 
 
 def _of_the_parts(table: Table) -> dict[type, dict[str, Any]]:
-    """Give the defaults of the parts of a campaign that have a section, as its content has them."""
     parts: dict[type, dict[str, Any]] = {}
     for prefix, section in SECTIONS.items():
         if section.model is not None:
@@ -615,7 +614,6 @@ def _of_the_parts(table: Table) -> dict[type, dict[str, Any]]:
 
 
 def _of_the_keys(prefix: str, section: Section, table: Table) -> dict[str, Any]:
-    """Give the defaults of the fields that stand for keys of the file."""
     found = {}
     for name, key in section.keys.items():
         if key.field is None or key.required:

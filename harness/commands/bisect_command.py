@@ -49,9 +49,8 @@ def share_below_one(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a number from 0 to below 1, such as 0.01, not {text!r}"
-        )
+        what = f"must be a number from 0 to below 1, such as 0.01, not {text!r}"
+        raise argparse.ArgumentTypeError(what)
     return value
 
 

@@ -195,7 +195,6 @@ class BisectView(PartView, OneLineView):
             self._put(text)
 
     def _put(self, text: str) -> None:
-        """Write a line of the page."""
         self._clear()
         super().say(text)
 

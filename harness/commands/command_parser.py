@@ -7,6 +7,7 @@ than 80 columns; no option name is broken at a hyphen. Nothing but argparse is i
 from __future__ import annotations
 
 import argparse
+import os.path
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -152,7 +153,10 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse a command line in argparse's words."""
-        raise UsageError(message, self.prog, f"{self.prog} --help shows what it takes")
+        fix = f"{self.prog} --help shows what it takes"
+        if message.endswith("expected one argument"):
+            fix = f"write its value behind it, with = where it begins with a dash; {fix}"
+        raise UsageError(message, self.prog, fix)
 
     def options(self) -> list[str]:
         """Give the options that the help shows."""
@@ -185,6 +189,8 @@ class CommandParser(argparse.ArgumentParser):
         if near is not None:
             return UsageError(f"no option '{option}': did you mean {near}?", self.prog)
         fix = f"{self.prog} --help lists its options"
+        if os.path.lexists(word):
+            fix = f"write ./{word} for the file of that name; {fix}"
         if " " not in self.prog:  # before the command
             fix = f"options stand behind their command: {self.prog} COMMAND {option}"
         return UsageError(f"no option '{option}'", self.prog, fix)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command
 
-from ..errors import HostError, counted
-from .options import ELSEWHERE, Comparing, WantedCommand, remarks, wanted_commands
+from ..errors import HostError, LaunchError, about_exactly, counted
+from .options import ELSEWHERE, Comparing, WantedCommand, begun_with, remarks, wanted_commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _CPUS_KEY = "isolation.cpus"
 _INTERRUPTED = 130
 CAP_S = 20.0  # of measuring, for two commands
-_MILLI_S, _WHOLE_S = 0.0095, 9.5  # below it a time is in milliseconds; above it without decimals
+_SECOND_S, _WHOLE_S = 0.995, 9.5  # below it a time is in milliseconds; above it without decimals
 
 
 @command("compare", elsewhere=ELSEWHERE)
@@ -44,6 +45,10 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
     """
     from analysis.errors import UsageError
 
+    for path in filter(None, (args.export_json, args.export_csv, args.export_markdown)):
+        from analysis.commands.options import check_file
+
+        check_file(Path(path))  # before anything is measured
     if args.attempt is not None:
         from .comparing import attempt
 
@@ -122,15 +127,13 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
 def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
     from analysis.errors import UsageError
 
-    for option in args.given("runs", "sessions", "margin", "open", *["warmup"] * bool(args.warmup)):
-        raise UsageError(
-            f"{option} is chosen when a comparison begins",
-            "--resume",
-            f"leave it out, or measure anew with {option}",
-        )
+    for option in begun_with(args):
+        what = f"{option} is chosen when a comparison begins"
+        fix = f"leave it out, or measure anew with {option}"
+        raise UsageError(what, "--resume", fix)
     if not args.quiet:
         which = args.resume or "the newest comparison"
-        cap = "" if args.for_s is None else f", at most about {_time(args.for_s)} more"
+        cap = "" if args.for_s is None else f", at most {about_exactly(args.for_s)} more"
         err.write(f"going on with {which}{cap} (Ctrl-C keeps what is there)\n")
         err.flush()
     from analysis.record.manifest import read_manifest
@@ -171,6 +174,7 @@ def _answer(
     """Judge what was measured and say it; give the exit code. `earlier`: Sessions of the sittings before."""
     from analysis.commands.compared import answered, write_answer, write_exports
     from analysis.errors import FairtrialError, InsufficientDataError
+    from analysis.words import next_lines
 
     ending = ended.ending
     code = _INTERRUPTED if ending.status == "interrupted" else 1 if ending.failed else 0
@@ -194,7 +198,8 @@ def _answer(
             raise
         here = counted(ending.done, "run")
         err.write(f"stopped by you after {here}, before anything could be said; all are kept\n")
-        err.write("next  fairtrial compare --resume    goes on\n")
+        words = ("fairtrial", "compare", "--resume", str(ending.trial))
+        err.write("\n".join(next_lines(words, "goes on")) + "\n")
     except FairtrialError as error:
         if error.exit_code > code:
             raise
@@ -204,19 +209,28 @@ def _answer(
 
 @contextlib.contextmanager
 def _by_option_names() -> Iterator[None]:
-    """Let errors of the host speak of ``--cpus``, which was typed, and of no key of a campaign."""
+    """Let errors speak of what was typed, and of no key of a campaign."""
     try:
         yield
+    except LaunchError as error:
+        error.what = re.sub(r"/bin/sh -c cd .* \|\| exit\n", "", error.what)
+        error.fix = re.sub(r"; if it needs .*", "", error.fix or "") or None
+        raise
     except HostError as error:
-        if error.where != _CPUS_KEY:
+        where = error.where or ""
+        if not where.startswith(_CPUS_KEY):
             raise
-        fix = (error.fix or "").replace(f"under {_CPUS_KEY}", "by --cpus")
-        raise HostError(error.what, "--cpus", fix.replace(_CPUS_KEY, "--cpus")) from None
+        fix = (
+            (error.fix or "")
+            .replace(f"under {_CPUS_KEY}", "with --cpus")
+            .replace(_CPUS_KEY, "--cpus")
+        )
+        raise HostError(error.what, where.replace(_CPUS_KEY, "--cpus", 1), fix) from None
 
 
 def _first_line(args: Comparing, count: int) -> str:
     what = f"comparing {count} commands" if count > 1 else "measuring 1 command"
-    much = f"at most about {_time(args.for_s or CAP_S * count / 2)}"
+    much = f"at most {about_exactly(args.for_s or CAP_S * count / 2)}"
     if args.runs is not None:
         much = f"{counted(args.runs, 'run')}{' each' * (count > 1)}"
         much += " a session" * (args.sessions is not None)
@@ -233,18 +247,14 @@ def _tried(
     shells = sorted({f"by {one.shell} -c" if one.shell else "no shell" for one in wanted})
     parts = [f"takes about {took}", "CPU", " and ".join(shells)]
     if least_s > cap_s:
-        parts.append(f"at least {_time(least_s)}")
+        parts.append(about_exactly(least_s).replace("about", "at least"))
     return " · ".join(parts)
 
 
 def _short(seconds: float) -> str:
-    if seconds < _MILLI_S:
-        return f"{1000 * seconds:.2g} ms"
+    if seconds < _SECOND_S:
+        return f"{float(f'{1000 * seconds:.2g}'):g} ms"
     return f"{seconds:.2g} s" if seconds < _WHOLE_S else f"{seconds:.0f} s"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _columns() -> int:

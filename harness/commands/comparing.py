@@ -33,9 +33,17 @@ from ..errors import LaunchError, duration
 from ..host.activity import Host
 from ..launch.client import LauncherClient, drain, sink_of, waiting
 from ..launch.commands import base_environment, check_stdin, resolve
-from ..launch.exchange import Execution, LaunchRequest
+from ..launch.exchange import Execution, LaunchRequest, not_started
 from ..launch.matching import Interrupts, last_output
-from .options import EVENTS, Comparing, WantedCommand, named_variants, output_of, wanted_commands
+from .options import (
+    EVENTS,
+    Comparing,
+    WantedCommand,
+    named_variants,
+    output_of,
+    refuse_beside_try,
+    wanted_commands,
+)
 
 _SHORT_S = 0.02  # what takes less is tried once more: the first run in a launcher takes longer
 NOTICED = 1.3  # times as long into a pipe: it notices /dev/null
@@ -196,7 +204,12 @@ def campaign_of(
         )
         for cell in campaign.cells
     )
-    return dataclasses.replace(campaign, cells=cells)
+    setup, cleanup = (
+        tuple(dataclasses.replace(one, mark=f"--{name}") for one in hooks)
+        for name, hooks in (("setup", campaign.hooks.setup), ("cleanup", campaign.hooks.cleanup))
+    )
+    hooks = dataclasses.replace(campaign.hooks, setup=setup, cleanup=cleanup)
+    return dataclasses.replace(campaign, cells=cells, hooks=hooks)
 
 
 def again_words(options: Comparing, wanted: Sequence[WantedCommand]) -> tuple[str, ...]:
@@ -207,22 +220,23 @@ def again_words(options: Comparing, wanted: Sequence[WantedCommand]) -> tuple[st
     words += [] if options.output is None else [f"--output={options.output}"]
     words += ["-i"] if options.ignore_failure else []
     words += [part for code in options.exit or () for part in ("--exit", str(code))]
-    for name in ("prepare", "stdin"):
-        given = _once([getattr(one, name) for one in wanted])
-        words += [part for one in given if one is not None for part in (f"--{name}", str(one))]
-    for name in ("setup", "cleanup", "timeout", "cpus"):
-        value = getattr(options, name)
-        words += [] if value is None else [f"--{name}", str(value)]
+    for name in ("prepare", "stdin", "setup", "cleanup", "timeout", "cpus"):
+        each = wanted if name in ("prepare", "stdin") else (options,)
+        for value in _once([getattr(one, name) for one in each]):
+            words += [] if value is None else _option(f"--{name}", str(value))
     if options.counters is not None:
         words += [f"--counters={options.counters}" if options.counters else "--counters"]
     if all(one.name is not None for one in wanted):
-        words += [part for one in wanted for part in ("-n", one.name or "")]
+        words += [part for one in wanted for part in _option("-n", one.name or "")]
     words += ["--"] if any(one.command.startswith("-") for one in wanted) else []
     return (*words, *(one.command for one in wanted))
 
 
+def _option(name: str, value: str) -> list[str]:
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
+
+
 def _once(given: list[Any]) -> list[Any]:
-    """Give what is the same for all commands once."""
     return given[:1] if len(set(given)) == 1 else given
 
 
@@ -234,7 +248,6 @@ def _quoted(text: str) -> str:
 def _yaml(
     options: Comparing, wanted: Sequence[WantedCommand], manner: Manner, runs: int
 ) -> Iterator[str]:
-    """Write the campaign, a line each."""
     folder = manner.folder
     prepared = _once([one.prepare for one in wanted])
     inputs = _once([one.stdin for one in wanted])
@@ -290,11 +303,9 @@ def _hooks(
             continue
         places = named & set(_PLACE.findall(text))
         if hook != "before" and places:
-            raise UsageError(
-                f"--{hook} has the parameter {{{min(places)}}}, but is executed for all commands",
-                f"--{hook}",
-                "use --prepare, which is executed before each run",
-            )
+            what = f"--{hook} has the parameter {{{min(places)}}}, but is executed for all commands"
+            fix = "use --prepare, which is executed before each run"
+            raise UsageError(what, f"--{hook}", fix)
         begins = f"cd {shlex.quote(str(folder))} || exit\n"
         each = hook == "before" and len(prepared) > 1
         line = _quoted(begins)[:-1] + '{prepare}"' if each else _quoted(begins + text)
@@ -411,7 +422,6 @@ def output_note(wanted: Sequence[WantedCommand], tried: Sequence[Tried]) -> str 
 def _failed(
     one: WantedCommand, execution: Execution, manner: Manner, output: Path, *, measured: bool
 ) -> LaunchError:
-    """Say how a command ended, what it wrote last, and what to do about it."""
     command = one.command if measured else one.prepare or ""
     if execution.killed == "output-limit":
         what = f"{command!r} wrote more than {Isolation().output_limit_bytes} bytes to its standard error; nothing measured"
@@ -451,6 +461,7 @@ def attempt(args: Comparing, err: TextIO) -> int:
     LaunchError
         If its program is not there.
     """
+    refuse_beside_try(args)
     (one,) = wanted_commands(Comparing(**vars(args) | {"commands": [args.attempt]}))
     argv = argv_of(one)
     environment = base_environment(Isolation(), os.environ)
@@ -458,9 +469,13 @@ def attempt(args: Comparing, err: TextIO) -> int:
     source = one.stdin or os.devnull
     began = time.monotonic()
     with Path(source).open("rb") as stdin:
-        done = subprocess.run(
-            argv, executable=str(program), env=environment, stdin=stdin, check=False
-        )
+        try:
+            done = subprocess.run(
+                argv, executable=str(program), env=environment, stdin=stdin, check=False
+            )
+        except OSError as error:
+            request = LaunchRequest(path=str(program), argv=tuple(argv), env={}, cwd=Path.cwd())
+            raise not_started(request, "spawn", error.errno or 0) from None
     took = time.monotonic() - began
     ending = (
         f"exit code {done.returncode}" if done.returncode >= 0 else f"signal {-done.returncode}"
@@ -499,7 +514,11 @@ def _typed(description: str, count: int) -> tuple[WantedCommand, ...]:
         words = []
     if words[:2] != ["fairtrial", "compare"] or len(words) < 2 + count:
         return ()
-    names = [words[k + 1] for k, word in enumerate(words[:-count]) if word == "-n"]
+    names = [
+        word[3:] or words[k + 1]
+        for k, word in enumerate(words[:-count])
+        if word == "-n" or word.startswith("-n=")
+    ]
     given = names if len(names) == count else [None] * count
     commands = words[-count:]
     return named_variants(

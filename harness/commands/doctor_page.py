@@ -80,12 +80,12 @@ class Checkup:
 
     def _last(self) -> str:
         mend, unknown = self._count("warn") + self._count("fail"), self._count("unknown")
-        text = f"{mend} to mend before an overnight campaign"
+        text = f"{counted(mend, 'problem')} to fix before an overnight campaign"
         fatal = f"--strict makes {'it' if mend == 1 else 'them'} fatal"
         if not mend:
-            text = "nothing to mend before an overnight campaign"
+            text = "nothing to fix before an overnight campaign"
         elif not self.for_campaign and self.strict:
-            text = f"{mend} to mend, and {fatal}"
+            text = f"{counted(mend, 'problem')} to fix, and {fatal}"
         elif not self.for_campaign:
             warned = self._count("warn")
             if warned == mend:

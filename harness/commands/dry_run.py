@@ -49,7 +49,8 @@ _VALUES_SHOWN = 5  # of one metric of a run
 class Preview:
     """A campaign as it would be executed here. `seconds` is ``None`` when nothing is known.
 
-    `executed` says what was, to know them; `decides` is what a verdict of it can decide, None of one variant.
+    `executed` says what was, to know them; `decides` is what a verdict of it can decide, None of one variant;
+    `resumed` where a trial goes on, None of a new one.
     """
 
     campaign: Campaign
@@ -63,6 +64,7 @@ class Preview:
     set_aside: tuple[Path, ...]
     executed: str | None = None
     decides: Decidable | None = None
+    resumed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give the preview as JSON types."""
@@ -99,6 +101,7 @@ class Preview:
         """Write it for a person."""
         campaign = self.campaign
         lines = [scale(campaign, self.sessions, self.seconds)]
+        lines += [f"resume  {self.resumed}"] * (self.resumed is not None)
         lines += [f"note    {note}" for note in campaign.notes]
         if campaign.protocol.stop is not None:
             lines.append(f"stop    {rule_text(campaign.protocol.stop)}")

@@ -49,9 +49,8 @@ def short_time(text: str) -> float:
 
     seconds = seconds_of(text)
     if seconds is None or not 0 < seconds <= _SHORT_S:
-        raise ArgumentTypeError(
-            f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
-        )
+        what = f"must be a duration such as 500ms or 2s, at most {_SHORT_S:g}s, not {text!r}"
+        raise ArgumentTypeError(what)
     return seconds
 
 
@@ -148,11 +147,9 @@ def installed(place: str, called: str) -> str:
             try:
                 return one.read_text(encoding="utf-8")
             except OSError as error:
-                raise UsageError(
-                    f"cannot be read: {error.strerror}",
-                    str(one.locate()),
-                    "install fairtrial again",
-                ) from error
+                what = f"cannot be read: {error.strerror}"
+                fix = "install fairtrial again"
+                raise UsageError(what, str(one.locate()), fix) from error
     raise UsageError(
         f"{called} is not there: fairtrial is not installed as a package",
         fix="install it (docs/install.md); in a clone: pip install .",

@@ -71,10 +71,7 @@ def whole_help(commands: Mapping[str, Command]) -> str:
 
 def exit_codes() -> str:
     """Give what ``fairtrial help exit-codes`` prints."""
-    lines = []
-    for code, text in EXIT_CODES.items():
-        lines.append(f"{code:>5}  {text}")
-    return "exit codes\n" + "\n".join(lines) + "\n"
+    return "exit codes\n" + "".join(f"{code:>5}  {text}\n" for code, text in EXIT_CODES.items())
 
 
 def first_screen(folder: Path) -> str:

@@ -383,7 +383,6 @@ def _which(measurement: Measurement) -> str:
 
 
 def _key(finding: Finding) -> tuple[str, str]:
-    """Tell findings of one kind from another; numbers in the sentence make no new kind."""
     return finding.check, re.sub(r"\d[\d.,]*", "#", finding.what)
 
 

@@ -146,6 +146,33 @@ def remarks(args: Comparing) -> Iterator[str]:
             yield text
 
 
+# options of `compare` that a further sitting has too
+_OF_A_SITTING = (
+    *("commands", "resume", "for_s", "min_runs", "max_runs", "dir", "share", "wait_for_lock"),
+    *("json", "quiet", "verbose", "time_unit", "export_json", "export_csv", "export_markdown"),
+    *("style", "sort", "seed", "no_shell"),
+)
+# what of a command line ``--try`` takes
+_OF_A_TRY = (
+    *("attempt", "shell", "no_shell", "ignore_failure", "exit", "stdin"),
+    *("dir", "share", "wait_for_lock", "quiet", "verbose", "seed"),
+)
+
+
+def begun_with(args: Comparing, others: Sequence[str] = _OF_A_SITTING) -> Iterator[str]:
+    """Name the options that were given and are none of the `others`: by default those chosen when a comparison begins."""
+    found = Comparing(**{**vars(args), "warmup": args.warmup or None})
+    yield from found.given(*(name for name in vars(args) if name not in others))
+
+
+def refuse_beside_try(args: Comparing) -> None:
+    """Refuse what a single try has nothing to do with."""
+    for option in begun_with(args, _OF_A_TRY):
+        what = {"--commands": "further commands", "--for-s": "--for"}.get(option, option)
+        fix = "leave it out, or leave out --try to measure"
+        raise UsageError(f"--try executes one command once, without {what}", None, fix)
+
+
 def shell_of(given: str | None) -> str | None:
     """Give the shell that ``-S`` or ``--shell`` asks for; None for none."""
     return None if given in (None, "none") else given or SHELL
@@ -309,7 +336,6 @@ def _decimal(text: str, option: str) -> Decimal:
 
 
 def _combinations(parameters: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
-    """Give all combinations of values; the last parameter changes first."""
     for values in itertools.product(*parameters.values()):
         yield dict(zip(parameters, values, strict=True))
 
@@ -375,7 +401,6 @@ def named_variants(wanted: Sequence[WantedCommand]) -> tuple[WantedCommand, ...]
 def _baseline_first(
     found: tuple[WantedCommand, ...], baseline: str | None
 ) -> tuple[WantedCommand, ...]:
-    """Put the baseline before the others, which keep their order."""
     if baseline is None:
         return found
     for one in found:

@@ -38,6 +38,7 @@ class _Options(Talk):
     metric: str | None
     confidence: float | None
     share: bool
+    wait_for_lock: float
 
 
 @command("reproduce", "json", "md")
@@ -64,7 +65,7 @@ def reproduce(*, args: _Options, out: TextIO, err: TextIO) -> int:
             fix = f"the campaign's own limits hold; leave {option} out"
             raise UsageError(f"{option} goes without --rerun", None, fix)
         return _rerun(args, out, err)
-    for option in args.given(*_ALONE):
+    for option in args.given(*_ALONE, *["wait_for_lock"] * bool(args.wait_for_lock)):
         what = f"{option} goes with --rerun"
         raise UsageError(what, None, "add --rerun, or leave it out")
     from analysis.commands.share import write_reproduction
@@ -129,11 +130,17 @@ def _rerun(args: _Options, out: TextIO, err: TextIO) -> int:
             return _ask(args, intents, into, out, err)
         _show(intents, view, into)
         pairs = []
+        runs = received.folder / "runs"
         for one, campaign, intent in zip(received.trials, campaigns, intents, strict=True):
             options = Options(
-                folder=received.folder / "runs", sessions=intent.sessions, share=args.share
+                folder=runs, sessions=intent.sessions, share=args.share, wait_s=args.wait_for_lock
             )
-            ending = start(campaign, options, view)
+            try:
+                ending = start(campaign, options, view)
+            except FairtrialError:
+                if not any(runs.glob("*")):  # nothing was executed: the same command may come again
+                    shutil.rmtree(folder, ignore_errors=True)
+                raise
             trial = str(ending.trial)
             again = ("fairtrial", "run", str(campaign.source), "--resume", "--trial", trial)
             for line in ending.lines(again, took_s=view.took_s):

@@ -68,8 +68,8 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     from .dry_run import preview
     from .live_view import View
 
-    if (args.trial or args.accept_drift) and not args.resume:
-        raise UsageError("--trial and --accept-drift go with --resume")
+    for option in args.given("trial", "accept_drift") if not args.resume else ():
+        raise UsageError(f"{option} is for --resume", None, f"add --resume, or leave out {option}")
     _check_tries(args)
     begun = member = None
     count, more = _sessions(args)
@@ -114,11 +114,17 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
         probed = probe(campaign, _aside(args, err))
         if probed.interrupted:
             return 130
+    if begun and count is not None and count < begun.manifest.sessions:
+        planned = counted(begun.manifest.sessions, "session")
+        view.say(f"note    --sessions {count} changes nothing: the trial has {planned}")
     for reason in begun.passed_over if begun else ():
         view.say(f"passed over  {reason.where}: {reason.what}")
     if args.dry_run:
         shown = preview(campaign, options, begun.path if begun else None, probed=probed)
-        write_result(shown, out, as_json=args.json)
+        at = None
+        if begun:
+            at = going_on_text(begun) or f"nothing is left: {begun.path} is complete"
+        write_result(dataclasses.replace(shown, resumed=at), out, as_json=args.json)
         return 0
     if begun:
         view.begin_with(going_on_text(begun))  # once it is known that it does
@@ -189,7 +195,8 @@ def _check_tries(args: _Options) -> None:
         raise UsageError("--probe goes with --dry-run", None, fix)
     if args.only is not None:
         for option in args.given("dry_run", "resume", "json", "sessions", "share"):
-            raise UsageError(f"--only stores nothing: it goes without {option}")
+            fix = f"leave out {option}, or --only"
+            raise UsageError(f"--only stores nothing, so {option} does nothing", None, fix)
 
 
 def _aside(args: _Options, err: TextIO) -> View:

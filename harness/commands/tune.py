@@ -48,13 +48,13 @@ def tune(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """
     argv = args.argv[1:] if args.argv[:1] == ["--"] else args.argv
     if args.argv and args.argv[0] != "--":
-        raise UsageError(
-            f"{args.argv[0]!r} is not an option of tune", None, "write -- before a COMMAND"
-        )
+        what = f"{args.argv[0]!r} is not an option of tune"
+        raise UsageError(what, None, "write -- before a COMMAND")
     if args.argv and not argv:
         raise UsageError("there is no command after --", None, "write it, or leave out --")
     if args.json and argv:
-        raise UsageError("--json does not go with a COMMAND, whose output would be mixed with it")
+        what = "--json does not go with a COMMAND, whose output would be mixed with it"
+        raise UsageError(what, None, "leave out --json")
     if args.undo:
         return _undo(args, argv, out, err)
     return _change(args, argv, out, err)
@@ -64,7 +64,8 @@ def _undo(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
     from ..tune.tuner import lines_of, undo_tuning
 
     if argv or args.campaign or args.dry_run or args.yes or args.offline_sibling:
-        raise UsageError("--undo stands alone: it puts back everything that was changed")
+        what = "--undo stands alone: it puts back everything that was changed"
+        raise UsageError(what, None, f"sudo {_UNDO}")
     _must_be_root(f"sudo {_UNDO}")
     undone = undo_tuning(_ROOT)
     if args.json:
@@ -98,7 +99,9 @@ def _change(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
 
         if not args.yes:
             _confirm()
-        _must_be_root("sudo fairtrial tune ...; --dry-run shows the list without")
+        _must_be_root(
+            "sudo fairtrial tune, with the same options; --dry-run shows the list without root"
+        )
         refuse_to_spoil(proposal.busy)
         if not args.yes and not _agreed(err):
             err.write("nothing was changed\n")

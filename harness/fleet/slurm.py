@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from analysis.errors import UsageError
 from analysis.record.fleet import Fleet, is_fleet, read_fleet, trial_place
+from analysis.words import command_line
 
 from ..campaign.model import Campaign
 from ..campaign.schema import identity_of
@@ -110,7 +111,6 @@ def _state(value: Any) -> str | None:  # noqa: ANN401 - JSON types
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401 - JSON types
-    """Give a text that says something: Slurm has several ways to say nothing."""
     if isinstance(value, dict):  # a comment is one of three in some versions
         value = value.get("job")
     if not isinstance(value, str):
@@ -309,7 +309,7 @@ def membership_of(trial: Path) -> Membership | None:
         raise UsageError(
             "this is a fleet, not a trial",
             str(trial),
-            f"submit jobs for what is missing: fairtrial submit {shlex.quote(str(trial))} --resume; or "
+            f"submit jobs for what is missing: {command_line(('fairtrial', 'submit', str(trial), '--resume'))}; or "
             "name the trial of one host, below it",
         )
     folder = trial.absolute().parent

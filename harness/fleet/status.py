@@ -13,7 +13,7 @@ from typing import Any
 
 from analysis.errors import UsageError
 from analysis.record.fleet import Fleet, HostProgress, HostState, read_fleet, read_hosts
-from analysis.words import WIDTH, next_lines
+from analysis.words import WIDTH, next_lines, quoted
 
 from ..errors import HostError, counted, moment, wrapped
 from ..launch.matching import Interrupts
@@ -374,7 +374,7 @@ def resubmission_of(
 def _submitted(folder: Path, fleet: Fleet) -> dict[str, Any]:
     slurm = slurm_of(fleet)
     if "bisect" in slurm:  # of a version between 0.2.0 and 0.3.0
-        words = f"fairtrial bisect --resume={shlex.quote(str(folder / fleet.hosts[0].trial))}"
+        words = f"fairtrial bisect --resume={quoted(str(folder / fleet.hosts[0].trial))}"
         what = "this is a bisection, and bisections are no jobs of a fleet any more"
         raise UsageError(what, str(folder), f"go on with it on its host: {words}")
     texts = ("fleet", "user", "cluster", "partition", "time", "campaign")
@@ -402,7 +402,6 @@ def _require_ours(folder: Path, slurm: dict[str, Any], scheduler: Scheduler) -> 
 
 
 def _taken_in(folder: Path, fleet: Fleet, jobs: dict[str, Job]) -> Fleet:
-    """Add jobs of the fleet that its file does not know."""
     known = {(host.host, job) for host in fleet.hosts for job in host.jobs}
     for job in jobs.values():
         mine = job.live and (job.wanted, job.id) not in known and agrees(job, folder, fleet)

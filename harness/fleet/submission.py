@@ -29,6 +29,7 @@ from analysis.record.fleet import (
     write_fleet,
 )
 from analysis.record.manifest import utc_now
+from analysis.words import command_line
 
 from ..campaign.model import Campaign
 from ..campaign.schema import identity_of
@@ -131,11 +132,9 @@ def places_for(
         others = "; ".join(f"{node.name} is {node.state}" for node in left_out[:_SHOWN])
         wanted = f"{count or 'at least one'} {'are' if count > 1 else 'is'} asked for"
         what = f"partition '{partition.name}' has {len(good)} hosts that can be used, and {wanted}"
-        raise UsageError(
-            f"{what} ({others})" if others else what,
-            "--count" if wishes.count is not None else "--partition",
-            "ask for fewer, or name the hosts with --hosts: their jobs then wait for them",
-        )
+        what = f"{what} ({others})" if others else what
+        fix = "ask for fewer, or name the hosts with --hosts: their jobs then wait for them"
+        raise UsageError(what, "--count" if wishes.count is not None else "--partition", fix)
     # those that are free now first; the choice is told, and stands in fleet.json
     chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
     hosts = tuple(name for name in good if name in set(chosen))
@@ -487,7 +486,7 @@ class Submission:
         which = "jobs of it may be" if left is None else f"still there: {', '.join(left)}"
         say(
             f"the submitted jobs could not be cancelled, {which} in the queue; end them: "
-            f"fairtrial cancel {shlex.quote(str(self.folder))}"
+            f"{command_line(('fairtrial', 'cancel', str(self.folder)))}"
         )
         return False
 
@@ -514,7 +513,7 @@ def _alone(folder: Path) -> Iterator[None]:
     except BlockingIOError:
         os.close(fd)
         what = "another 'fairtrial submit' is submitting jobs for this fleet now"
-        fix = f"wait until it has ended; fairtrial status {shlex.quote(str(folder))} tells what it did"
+        fix = f"wait until it has ended; {command_line(('fairtrial', 'status', str(folder)))} tells what it did"
         raise StoreError(what, str(folder), fix) from None
     except OSError:  # a network file system that knows no locks
         pass
@@ -618,7 +617,6 @@ def at_home(folder: Path, fleet: Fleet) -> bool:
 
 
 def _doubts(campaign: Campaign, wishes: Wishes, limit: str, longest_s: float | None) -> list[str]:
-    """Say what a person may not have thought of."""
     doubts = []
     least = least_limit_s(longest_s)
     if wishes.time is not None and (seconds_of_limit(limit) or 0.0) < least:

@@ -108,9 +108,8 @@ class RunGroups:
             write(self._self / "cgroup.procs", "0")
         except OSError as error:
             self.close()
-            raise NoGroupsError(
-                f"fairtrial cannot move into a group below {own.path}: {error.strerror}"
-            ) from error
+            what = f"fairtrial cannot move into a group below {own.path}: {error.strerror}"
+            raise NoGroupsError(what) from error
         self.controllers = tuple(name for name in _WANTED if self._hand_down(name))
 
     def _hand_down(self, name: str) -> bool:

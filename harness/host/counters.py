@@ -189,7 +189,6 @@ class Pmus:
         return list(found.items())
 
     def _put(self, words: dict[str, int], place: str, name: str, value: int) -> None:
-        """Put a term's value where the PMU's folder ``format`` says, from the lowest bit on."""
         if name in _WORDS:
             words[name] |= value
             return

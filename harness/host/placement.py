@@ -10,7 +10,7 @@ from typing import Literal
 from ..errors import HostError
 from .state import Cpu, Topology, format_cpus
 
-_FIX = "name CPUs out of {}, or write cpus: auto, under isolation: in the campaign"
+_FIX = "name CPUs out of {}, or auto, under isolation.cpus"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
 import shutil
 import signal
 import stat
@@ -18,6 +17,8 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from analysis.words import quoted
 
 from ..campaign.model import Build, Campaign, Cell, Command, Isolation, Service
 from ..errors import LauncherDiedError, LaunchError
@@ -61,9 +62,8 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
         if path.is_dir():
             raise LaunchError(f"'{argv0}' is a folder", str(path), "name the program in it")
         if not os.access(path, os.X_OK):
-            raise LaunchError(
-                f"'{argv0}' is not executable", str(path), f"chmod +x {shlex.quote(str(path))}"
-            )
+            what = f"'{argv0}' is not executable"
+            raise LaunchError(what, str(path), f"chmod +x {quoted(str(path))}")
         return path
     search = environment.get("PATH", os.defpath)
     # A relative entry, and an empty one, mean the command's folder and not fairtrial's.

@@ -219,7 +219,7 @@ def _of_its_first_line(path: str) -> tuple[str, str] | None:
         return None
     return (
         f"a script whose interpreter {name!r} is missing",
-        "install it, or mend the script's first line",
+        "install it, or correct the script's first line",
     )
 
 

@@ -432,7 +432,6 @@ class TrialBuilds:
         return read_builds(self._trial.store.path)
 
     def _changes(self, was: BuildRecord) -> list[Finding]:
-        """Hold the files of a build against what they are now."""
         home = self._trial.campaign.source.parent
         now = self._hashes(home / name for name in was.hashes)
         text = f"session {was.session} of {was.variant} was measured with another build"

@@ -192,9 +192,7 @@ def accepting(again: Sequence[str], must_raise: str | None) -> tuple[str, ...]:
 def raised_first(must_raise: str | None) -> str:
     """Say that a cap, which would stop a trial at once, has to be raised before it goes on."""
     if must_raise == "protocol.never_ok":
-        return (
-            "once the campaign says 'never_ok: go_on'; a program that was mended needs a new trial"
-        )
+        return "once the campaign says 'never_ok: go_on'; a corrected program needs a new trial"
     return "" if must_raise is None else f"once {must_raise} is raised in the campaign"
 
 
@@ -219,11 +217,9 @@ def way_on_of(manifest: Manifest, trial: Path) -> str:
 def refuse_comparison(path: Path, manifest: Manifest) -> None:
     """Refuse sessions that stand in no plan of looks: the answer of a comparison has been looked at."""
     if bisection_of_trial(path) is not None:
-        raise StoreError(
-            "this trial belongs to a bisection, which alone adds sessions to it",
-            str(path),
-            way_on_of(manifest, path),
-        )
+        what = "this trial belongs to a bisection, which alone adds sessions to it"
+        fix = way_on_of(manifest, path)
+        raise StoreError(what, str(path), fix)
     if manifest.looks_plan is not None:
         raise StoreError(
             "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it",
@@ -328,8 +324,8 @@ class Ending:
         for line in ending_lines(self):
             lines += wrapped(line, "", " " * 6, WIDTH)
         if self.failed:
-            place = command_line((str(self.trial),))
-            lines += note_lines(f"'fairtrial status {place}' says where their output is")
+            status = command_line(("fairtrial", "status", str(self.trial)))
+            lines += note_lines(f"'{status}' says where their output is")
         if self.status != "complete":
             words, why = accepting(again, self.must_raise), raised_first(self.must_raise)
             return lines + next_lines(words, why)

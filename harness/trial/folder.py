@@ -30,6 +30,7 @@ from analysis.record.trial_files import (
     PLAN,
     RESOLVED,
 )
+from analysis.words import command_line
 
 from ..errors import HostError
 
@@ -58,7 +59,7 @@ class CpuLock:
             except OSError as error:
                 self.release()
                 what = f"another trial measures on CPU {cpu} ({_holder(cpu)})"
-                fix = "wait for it (--wait-for-lock), or name other CPUs under isolation.cpus"
+                fix = "wait for it: --wait-for-lock; a new trial may name other CPUs under isolation.cpus"
                 raise HostError(what, "isolation.cpus", fix) from error
             with contextlib.suppress(OSError):  # the lock is held with or without a word about us
                 self._bind(f"fairtrial-holder-{cpu}-{os.getpid()}-{os.getuid()}-{_namespace()}")
@@ -236,7 +237,8 @@ def _open(trial: Path, name: str, part: str, flags: int, at: int) -> int:
                 "it is reached through a symbolic link, which fairtrial does not make: writing there "
                 "would change a file somewhere else",
                 str(trial / name),
-                f"look who put it there, and remove the link (ls -l {trial / Path(name).parts[0]})",
+                "look who put it there, and remove the link: "
+                + command_line(("ls", "-l", str(trial / Path(name).parts[0]))),
             ) from error
         raise
 
@@ -341,9 +343,8 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
                 fix = (
                     "you may not write this trial: ask its owner, or go on with a copy of your own"
                 )
-            raise StoreError(
-                f"cannot be written: {error.strerror}", str(self._where), fix
-            ) from error
+            what = f"cannot be written: {error.strerror}"
+            raise StoreError(what, str(self._where), fix) from error
 
 
 LEFT = ".part"  # how hidden folders end that nobody needs any more
@@ -351,19 +352,8 @@ RESERVE = ".reserve"  # kept aside so that a full disk still leaves room for the
 FRESH_MANIFEST = f".{MANIFEST}.new"
 FRESH_ENVIRONMENT = f".{ENVIRONMENT}.new"
 FILES = frozenset(
-    {
-        BUILDS,
-        CAMPAIGN,
-        ENVIRONMENT,
-        FINDINGS,
-        MANIFEST,
-        FRESH_ENVIRONMENT,
-        FRESH_MANIFEST,
-        MEASUREMENTS,
-        PLAN,
-        RESERVE,
-        RESOLVED,
-    }
+    {BUILDS, CAMPAIGN, ENVIRONMENT, FINDINGS, MANIFEST, MEASUREMENTS, PLAN, RESOLVED}
+    | {FRESH_ENVIRONMENT, FRESH_MANIFEST, RESERVE}
 )
 
 

@@ -373,20 +373,16 @@ def permission_of(tree: Tree) -> Permission:
     """
     level = tree.number(PARANOID)
     if level is None:
-        raise HostError(
-            "this kernel shows no performance events: nothing can be sampled",
-            PARANOID,
-            "use a kernel with CONFIG_PERF_EVENTS, or name a machine that has one",
-        )
+        what = "this kernel shows no performance events: nothing can be sampled"
+        fix = "use a kernel with CONFIG_PERF_EVENTS, or name a machine that has one"
+        raise HostError(what, PARANOID, fix)
     most = tree.number(MOST_RATE)
     if _is_capable(tree) or level <= _KERNEL_LEVEL:
         return Permission(kernel=SEEN, most_hz=most)
     if level > _USER_LEVEL:
-        raise HostError(
-            f"the kernel does not let you sample programs: perf_event_paranoid is {level}",
-            PARANOID,
-            f"sudo sysctl kernel.perf_event_paranoid={_USER_LEVEL}, or execute it as root",
-        )
+        what = f"the kernel does not let you sample programs: perf_event_paranoid is {level}"
+        fix = f"sudo sysctl kernel.perf_event_paranoid={_USER_LEVEL}, or execute it as root"
+        raise HostError(what, PARANOID, fix)
     why = f"perf_event_paranoid is {level}, and this process has no rights beyond it"
     return Permission(kernel=f"not-seen: {why}", most_hz=most)
 

@@ -248,9 +248,7 @@ class SessionProfiler:
             if (benchmark, variant) not in good:
                 mark = trial.campaign.cell(benchmark, variant).command.mark
                 what = f"no profiled run of {benchmark} / {variant} ended as it must: {why}"
-                raise LaunchError(
-                    what, mark, "look at the rows of its timed runs; mend the program"
-                )
+                raise LaunchError(what, mark, "ask again, or for other benchmarks with --benchmark")
         return launcher.pid, windows
 
     def _order(self, trial: TrialRun, session: int) -> Iterator[Cell]:
@@ -600,7 +598,9 @@ def record_profile(
             raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
         if ending.status != "complete":
             what = f"the timed runs were not measured to their end: {ending.reason}"
-            raise StoreError(what, str(trial), "try again")
+            raise StoreError(
+                what, str(trial), "ask again, or for other benchmarks with --benchmark"
+            )
         cells = tuple(profiler.cells)
         found = resolve_all(asked, base_environment(asked.isolation, os.environ))
         known = read_manifest(folder / TIMED).targets

@@ -390,9 +390,8 @@ def _tally(trial: Path) -> _Tally:
                 row = parse(line[:-1])
                 check(RowShape, row)
             except ShapeError as error:
-                raise StoreError(
-                    f"the line is damaged: {error}", f"{where}:{number}", RESTORE
-                ) from None
+                what = f"the line is damaged: {error}"
+                raise StoreError(what, f"{where}:{number}", RESTORE) from None
             tally.add(row)
     return tally
 

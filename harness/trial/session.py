@@ -383,7 +383,6 @@ class TrialRun:
     # ---- one session
 
     def _session(self, session: int) -> bool:
-        """Execute what is left of a session; tell whether there was anything."""
         prepared, store = self.prepared, self.store
         with self.interrupts.at_once():  # a long plan takes a while
             rules = SessionRules(self.campaign, store, session, self.earlier)

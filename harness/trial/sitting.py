@@ -404,7 +404,7 @@ def plan_sitting(
         given = ", ".join(name for name, value in caps.items() if value is not None)
         if given:
             named = "--sessions" if runs is None else "--runs"
-            what = f"{named} says how much is measured, so {given} has nothing to say"
+            what = f"{named} and {given} cannot be combined"
             raise UsageError(what, None, f"leave out {named}, or {given}")
         each, number = runs or each, sessions
         if number is None:

@@ -121,7 +121,7 @@ def finding_of_given_up(one: GivenUp) -> Finding:
         "given-up",
         f"{one.benchmark} / {one.variant}: {one.why}; session {one.session} goes on without it",
         "protocol.give_up",
-        "look at its outputs in the trial, mend it, and measure again",
+        "look at its outputs in the trial, correct it, and measure again",
         "runs that fail take time and measure nothing",
     )
 
@@ -157,7 +157,6 @@ class NeverOk:
                 self._count(run, done[run.position])
 
     def _read(self, failed: set[int]) -> None:
-        """Read what came of tries that an earlier process executed."""
         if failed:
             for row, _ in records_of(self._store.path / MEASUREMENTS, Measurement):
                 if row.position in failed:
@@ -284,7 +283,7 @@ def finding_of_never_ok(one: GivenUp) -> Finding:
         "never-ok",
         f"{one.benchmark} / {one.variant}: {one.why}; the trial goes on without it",
         KEY,
-        "mend it and begin a new trial, or write 'never_ok: go_on' to measure it all the same",
+        "correct it and start a new trial, or write 'never_ok: go_on' to measure it all the same",
         "a cell that cannot succeed takes time and measures nothing",
     )
 

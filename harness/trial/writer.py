@@ -176,9 +176,8 @@ def rows_done(path: Path, manifest: Manifest) -> Rows:
                     times[again] += 1
                     _check_repeat(row, rows.outcomes, times[again])
             except ShapeError as error:
-                raise StoreError(
-                    f"{error}: the file was changed or is damaged", f"{where}:{number}", RESTORE
-                ) from None
+                what = f"{error}: the file was changed or is damaged"
+                raise StoreError(what, f"{where}:{number}", RESTORE) from None
             last, repeated = max(last, position), min(repeated, position)
             rows.add(row)
     return rows
@@ -187,9 +186,8 @@ def rows_done(path: Path, manifest: Manifest) -> Rows:
 def _check_repeat(row: Mapping[str, Any], outcomes: Mapping[int, str], times: int) -> None:
     """Hold a row that repeats a run against those before it."""
     if row["repeats"] not in outcomes or row["position"] >= 0 or row["warmup"]:
-        raise ShapeError(
-            f"it repeats position {row['repeats']}, and no measured run stands there before it"
-        )
+        what = f"it repeats position {row['repeats']}, and no measured run stands there before it"
+        raise ShapeError(what)
     if times > MOST_REPEATS:
         raise ShapeError(f"position {row['repeats']} is repeated more than {MOST_REPEATS} times")
 

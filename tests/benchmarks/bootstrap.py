@@ -93,11 +93,7 @@ def timed(call: Callable[[], object]) -> float:
 def peak() -> None:
     """Print the peak memory of 100,000 resamples of 40 x 200, after every kind of interval."""
     a, b = (matrix(name, rows) for name, rows in zip("ab", suite(40, 200), strict=True))
-    for interval, centre in (
-        ("percentile", "runs"),
-        ("bca", "median"),
-        ("studentized", "mean"),
-    ):
+    for interval, centre in (("percentile", "runs"), ("bca", "median"), ("studentized", "mean")):
         bootstrap_speedup(
             a,
             b,

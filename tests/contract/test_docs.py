@@ -16,7 +16,7 @@ from typing import get_args, get_type_hints
 import pytest
 import yaml
 
-from analysis.record.run_numbers import FIRST, NUMBERS, Measurement, Outcome
+from analysis.record.run_numbers import BUILTIN_METRICS, FIRST, NUMBERS, Measurement, Outcome
 from analysis.record.trial_files import (
     SCHEMA,
     BuildRecord,
@@ -170,6 +170,15 @@ def dead_links(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_relative_link_is_dead(page):
     assert list(dead_links(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_metric_that_a_command_names_is_one_of_runs_or_declared_on_the_page(page):
+    text = page.read_text()
+    for name in re.findall(r"--metric ([a-z_0-9,]+)", text):
+        for one in name.split(","):
+            there = re.search(rf"(?<!--metric )\b{one}\b", text)
+            assert one in {*BUILTIN_METRICS, "chooses"} or there, one
 
 
 def test_a_dead_link_would_be_found(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ import analysis
 from analysis import registry
 from analysis.importers.export import TARGETS
 from analysis.importers.registry import TOOLS
+from analysis.options import COMMANDS
 from analysis.pages.model import page_of
 from analysis.registry import FIGURES
 
@@ -235,6 +236,31 @@ def test_only_the_command_line_knows_the_streams_of_the_process(nodes):
         ("from sys import stdout", {"from sys import stdout"}),
     ):
         assert streams(ast.walk(ast.parse(text))) == said
+
+
+COMMAND = re.compile(rf"\b(fairtrial ({'|'.join(COMMANDS)})|chmod|mkdir|rm|ls|cat) .*", re.DOTALL)
+PLACE = re.compile(
+    r"(.*\.)?(path|folder|source|trial|fleet|file|output)|(?!.*quote).* / .*|.*shlex\..*", re.DOTALL
+)
+
+
+def unquoted(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Give the places of files that stand in a command of a message as they are: one with a blank is two words."""
+    for text in (node for node in nodes if isinstance(node, ast.JoinedStr)):
+        said = ""
+        for part in text.values:
+            if isinstance(part, ast.FormattedValue):
+                named = ast.unparse(part.value)
+                if COMMAND.search(said) and PLACE.fullmatch(named):
+                    yield named
+            said += str(part.value) if isinstance(part, ast.Constant) else "{}"
+
+
+def test_a_command_that_a_message_proposes_can_be_pasted(nodes):
+    # seen: 'fairtrial import my file.csv -o runs/NAME'
+    assert {local(path): found for path in SOURCES if (found := [*unquoted(nodes[path])])} == {}
+    seen = "f'{path}: see fairtrial status {path}, {quoted(str(path))}, {a / b}, {shlex.quote(a)}'"
+    assert [*unquoted(ast.walk(ast.parse(seen)))] == ["path", "a / b", "shlex.quote(a)"]
 
 
 @pytest.fixture(scope="module")

@@ -162,10 +162,7 @@ def below(value: Any, levels: int) -> Any:
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "tests/data/sample-0.2.0:gzip-1 --metric wall,user",
-        "tests/data/sample-0.2.0 --sources",
-    ],
+    ["tests/data/sample-0.2.0:gzip-1 --metric wall,user", "tests/data/sample-0.2.0 --sources"],
 )
 def test_every_key_of_the_report_is_documented(source):
     out, err = io.StringIO(), io.StringIO()

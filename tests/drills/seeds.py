@@ -49,10 +49,7 @@ MATRICES = {
     "rows.json": "[[1, 2], [3.5, 4]]",
     "values.dat": "1.5\n2 # two\n3\n",
 }
-SYSTEMS = {
-    "s.csv": 'machine,a,b\n"m 1",1,2.5\nm2,3,4\n',
-    "s.txt": "a b\nm1 1 2\nm2 3 4e5\n",
-}
+SYSTEMS = {"s.csv": 'machine,a,b\n"m 1",1,2.5\nm2,3,4\n', "s.txt": "a b\nm1 1 2\nm2 3 4e5\n"}
 CONFIGS = {
     "bench.cfg": "Name,Sample1,Sample2,ConfLevel,Coef\n"
     '"First","one.data","two.data",0.95,2\n"Second","two.data","one.data",NA,\n',

@@ -11,14 +11,7 @@ import pytest
 LAUNCHER = "launcher.py"
 
 # Where a trial is when it is hit: how the campaign is made to wait there, and the rows before.
-STAGES = {
-    "build": 0,
-    "setup": 0,
-    "warmup": 0,
-    "run": 5,
-    "before": 5,
-    "between": 5,
-}
+STAGES = {"build": 0, "setup": 0, "warmup": 0, "run": 5, "before": 5, "between": 5}
 
 
 def campaign_waiting_at(lab, stage):
@@ -179,7 +172,7 @@ def test_a_pattern_without_an_end_does_not_keep_a_signal_waiting(lab, processes)
                 "command": lab.sh(f"echo {'a' * 45}b; : > {lab.folder}/matching"),
                 "expect": {"regex": "^(a+)+$"},
             }
-        },
+        }
     )
     process = lab.start_fairtrial("run", path)
     processes.wait_until((lab.folder / "matching").exists, "the first run is about to end")
@@ -238,9 +231,7 @@ def test_stopped_by_a_person_during_commands(lab, processes, stage):
 
 
 def test_stopped_during_the_pause_between_sessions(lab, processes):
-    path = lab.write_campaign(
-        protocol={"sessions": 2, "runs": 1, "warmup": 0, "pause": "1h"},
-    )
+    path = lab.write_campaign(protocol={"sessions": 2, "runs": 1, "warmup": 0, "pause": "1h"})
     process = lab.start_fairtrial("run", path)
     processes.wait_until(lambda: lab.trials() and len(lab.read_rows()) == 4, "session 1 is done")
     process.send_signal(signal.SIGTERM)
@@ -251,8 +242,7 @@ def test_stopped_during_the_pause_between_sessions(lab, processes):
 
 def test_second_signal_ends_a_clean_up_that_hangs(lab):
     path = lab.write_campaign(
-        benchmarks={"one": {"command": lab.sh(":")}},
-        hooks={"cleanup": [lab.sh(lab.waiting)]},
+        benchmarks={"one": {"command": lab.sh(":")}}, hooks={"cleanup": [lab.sh(lab.waiting)]}
     )
     lab.hold()
     process = lab.start_fairtrial("run", path)

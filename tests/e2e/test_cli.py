@@ -73,35 +73,6 @@ def test_wrong_campaign_is_shown_with_its_place(lab, text, place, says):
     assert not (lab.folder / "runs").exists()
 
 
-def test_campaign_that_is_not_there(lab):
-    done = lab.run_fairtrial("run", "absent.yaml")
-    assert done.returncode == 2
-    assert "absent.yaml" in done.stderr
-
-
-@pytest.mark.parametrize(
-    "args",
-    [["frobnicate"], ["run"], ["run", "c.yaml", "--sessions", "0"], ["status", "--frob"]],
-)
-def test_wrong_usage_is_exit_2(lab, args):
-    done = lab.run_fairtrial(*args)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--help" in done.stderr
-
-
-def test_the_bare_command_shows_the_ways_in(lab):
-    done = lab.run_fairtrial()
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "fairtrial compare " in done.stdout
-    assert "fairtrial --help" in done.stdout
-
-
-def test_resume_options_without_resume_are_refused(lab):
-    done = lab.run_fairtrial("run", lab.write_campaign(), "--accept-drift")
-    assert done.returncode == 2
-    assert "--resume" in done.stderr
-
-
 def test_foreign_package_of_the_same_name_is_told(lab):
     (lab.folder / "analysis").mkdir()
     (lab.folder / "analysis" / "__init__.py").write_text("")

@@ -55,8 +55,7 @@ def hyperfine(path, commands, codes=None):
 
 def two(path, **more):
     return hyperfine(
-        path,
-        {"old": [0.5, 0.51, 0.52, 0.53, 0.54], "new": [0.25, 0.26, 0.27, 0.28, 0.29], **more},
+        path, {"old": [0.5, 0.51, 0.52, 0.53, 0.54], "new": [0.25, 0.26, 0.27, 0.28, 0.29], **more}
     )
 
 

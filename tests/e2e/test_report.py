@@ -16,10 +16,7 @@ def sample(lab):
 
 
 def test_forms_of_the_newest_trial(lab, sample):
-    for name, start in (
-        ("r.md", "### "),
-        ("r.txt", "gzip-1 "),
-    ):
+    for name, start in (("r.md", "### "), ("r.txt", "gzip-1 ")):
         done = lab.run_fairtrial("report", "-o", name)  # of the newest trial
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines()[0] == name

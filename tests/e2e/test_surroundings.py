@@ -120,8 +120,7 @@ def test_leftovers_of_a_sessions_hooks_end_with_the_session(lab):
     seek = "for pid in $(cat left); do grep -la . /proc/$pid/cmdline; done | wc -l >> counts; :"
     count = ["/bin/sh", "-c", seek]
     path = lab.write_campaign(
-        hooks={"setup": [leave, count]},
-        protocol={"sessions": 3, "runs": 1, "warmup": 0},
+        hooks={"setup": [leave, count]}, protocol={"sessions": 3, "runs": 1, "warmup": 0}
     )
     done = lab.run_fairtrial("run", path)
     assert done.returncode == 0, done.stderr

@@ -114,9 +114,7 @@ def test_tables_against_r() -> None:
         assert rank_sum_table(float(w), 5, 5) == pytest.approx(p, rel=1e-13)
 
 
-def test_specint_pair_without_speedup(
-    specint: tuple,
-) -> None:
+def test_specint_pair_without_speedup(specint: tuple) -> None:
     golden = expected("hpt_slides_specint")["computed_scipy"]
     result = hpt(*specint)
     assert (result.rank_sum_candidate, result.rank_sum_baseline) == (78, 0)

@@ -37,10 +37,7 @@ def by_run(a: Side, b: Side) -> Iterator[tuple[Side, Side]]:
         pool = ours + theirs
         choices.append(
             [
-                (
-                    [pool[k] for k in chosen],
-                    [pool[k] for k in range(len(pool)) if k not in chosen],
-                )
+                ([pool[k] for k in chosen], [pool[k] for k in range(len(pool)) if k not in chosen])
                 for chosen in itertools.combinations(range(len(pool)), len(ours))
             ]
         )

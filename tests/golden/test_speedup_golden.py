@@ -72,10 +72,7 @@ def columns(row: SpeedupTest, result: SpeedupSuite) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [
-        ("search", ""),
-        ("asked", "--conf-level 0.9 --weight fraction --compatible --precision 0.1"),
-    ],
+    [("search", ""), ("asked", "--conf-level 0.9 --weight fraction --compatible --precision 0.1")],
 )
 def test_the_originals_files_stay_as_they_are(
     name: str, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -92,9 +92,7 @@ def test_a_worker_that_is_killed_is_replaced(cluster: Any, tmp_path: Path) -> No
     assert found == list(range(8))
 
 
-def test_work_that_kills_every_worker_ends(
-    tmp_path: Path,
-) -> None:
+def test_work_that_kills_every_worker_ends(tmp_path: Path) -> None:
     # negative control of the above: joblib's backend would wait for it for ever
     here = os.getpid()
 

@@ -20,14 +20,7 @@ from harness.campaign.schema import identity_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
-PARTS = (
-    "analysis",
-    "harness",
-    "configs",
-    "docs",
-    "tests/contract",
-    "tests/golden/sources",
-)
+PARTS = ("analysis", "harness", "configs", "docs", "tests/contract", "tests/golden/sources")
 
 TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds between semicolons."""
 
@@ -64,9 +57,7 @@ def after(line: str, new: str) -> tuple[str, str]:
     return line, line + new
 
 
-NEW = {
-    "analysis/importers/tools/tally.py": TALLY_READ,
-}
+NEW = {"analysis/importers/tools/tally.py": TALLY_READ}
 # recipe -> the files that it edits by hand: the line found there, and what becomes of it
 STEPS = {
     "a tool's files": {
@@ -106,8 +97,7 @@ STEPS = {
             '                "instructions": None if b"unknown" in path else t1 - t0,\n',
         ),
         "analysis/record/run_numbers.py": before(
-            "    cpus: tuple[int, ...] | None = None\n",
-            "    instructions: int | None = None\n",
+            "    cpus: tuple[int, ...] | None = None\n", "    instructions: int | None = None\n"
         ),
         "analysis/record/run_numbers.py#NUMBERS": before(
             '    "frequency_khz": RunNumber',

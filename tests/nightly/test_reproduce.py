@@ -376,8 +376,7 @@ def test_after_a_kill_nothing_computes_on_and_the_next_call_removes_the_folder(
 
 
 @pytest.mark.parametrize(
-    ("words", "fix"),
-    [(["--timeout", 2], "2 s"), (["--max-memory", 1000], "memory")],
+    ("words", "fix"), [(["--timeout", 2], "2 s"), (["--max-memory", 1000], "memory")]
 )
 def test_a_limit_ends_what_takes_for_ever_and_says_so(lab, endless, words, fix):
     process, child = endless(*words)

@@ -144,10 +144,7 @@ def names_shown(verdict: Verdict) -> set[str]:
 )
 @given(drawn=trials(), metric=st.sampled_from(["wall", "rate", "max_rss"]), only=st.booleans())
 def test_four_screens_say_the_same_of_what_they_show(
-    drawn: dict[str, Any],
-    metric: str,
-    only: bool,
-    tmp_path_factory: pytest.TempPathFactory,
+    drawn: dict[str, Any], metric: str, only: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = written(drawn, tmp_path_factory.mktemp("trials") / "trial")
     trial = read_trial(path)

@@ -132,11 +132,7 @@ Row = tuple[str, *tuple[Sequence[str], ...]]
 JUDGING: tuple[Row, ...] = (
     ("verdict {} {}", (*TRIALS, *FLEETS), (*FORMS, "--explain")),
     ("verdict {} {}", (*SOUND, *FLEETS), ("--all", "--ratio", "--pairs", "--rank")),
-    (
-        "verdict {} {}",
-        ("@three", "@metrics"),
-        ("--pairs --json", "--rank --json"),
-    ),
+    ("verdict {} {}", ("@three", "@metrics"), ("--pairs --json", "--rank --json")),
     ("verdict {} {}", ("@pair", "@fleet"), (*SIDE_OPTIONS, *VERDICT_OPTIONS)),
     ("verdict {} --json {}", ("@three", "@fleet-apart"), VERDICT_OPTIONS),
     ("verdict {} {}", ("@pair", "@fleet", "@failing"), ("--gate slower>2%", "--gate faster<5%")),
@@ -212,11 +208,7 @@ METHODS: tuple[Row, ...] = (
     ("hpt {} --alternative two-sided --others {}", ("@pair", "@many"), FORMS),
     ("hpt @pair {}", ("--ties printed", "--names NEW OLD", "--names A A")),
     ("hpt {} {}", ("@pair", "@many"), ("--scores raw", "--scores ratio", "--scores log-ratio")),
-    (
-        "hpt {} {}",
-        ("@pair", "@scores.csv @scores.csv --better higher"),
-        ("--scores auto",),
-    ),
+    ("hpt {} {}", ("@pair", "@scores.csv @scores.csv --better higher"), ("--scores auto",)),
     ("speedup-test {} {}", (*SIDES[:18], "@original/bench.cfg +original"), FORMS),
     ("speedup-test {}", MATRICES[:16]),
     (
@@ -588,13 +580,7 @@ SHARING: tuple[Row, ...] = (
 )
 RUN_OPTIONS = (
     *("", "--json", "-q", "-v", "--seed 7", "--sessions 3", "--strict", "--share", "--dir other"),
-    *(
-        "--built",
-        "--wait-for-lock=1",
-        "--only one:new",
-        "--only one:none",
-        "--accept-drift",
-    ),
+    *("--built", "--wait-for-lock=1", "--only one:new", "--only one:none", "--accept-drift"),
 )
 CAMPAIGNS = (
     *("@told.yaml", "@judged.yaml", "@fails.yaml", "@hooks.yaml", "@stop.yaml", "@slow.yaml"),
@@ -741,21 +727,11 @@ REFUSED: tuple[Row, ...] = (
         ("verdict", "hpt", "plan", "sources", "report --format md"),
         ("x", "''"),
     ),
-    (
-        "{} @pair --seed {}",
-        ("resample", "plan", "sources", "diagnose"),
-        ("-1", "x"),
-    ),
+    ("{} @pair --seed {}", ("resample", "plan", "sources", "diagnose"), ("-1", "x")),
     ("{} @pair --better sideways", ("verdict", "hpt", "plan", "resample", "gate slower>2%")),
-    (
-        "verdict @pair {}",
-        ("--margin -1", "--looks 0", "--weight x", "--weight text=-1"),
-    ),
+    ("verdict @pair {}", ("--margin -1", "--looks 0", "--weight x", "--weight text=-1")),
     ("verdict @pair {}", ("--pairs --rank", "--gate x", "--correction x", "extra more", "--verb")),
-    (
-        "hpt @pair {}",
-        ("--alpha 2", "--speedup 0", "--ties x", "--scores x"),
-    ),
+    ("hpt @pair {}", ("--alpha 2", "--speedup 0", "--ties x", "--scores x")),
     (
         "resample @pair {}",
         ("--resamples 0", "--mean x", "--plot r.xyz", "--unit x", "--also absent"),

@@ -489,7 +489,7 @@ def _far(values: Array, session: Integers) -> str:
     hit, of = np.unique(session[far]).size, np.unique(session).size
     where = f" in {hit} of {of} sessions" if 4 * hit <= of else ""
     ends = dict.fromkeys(figures.significant(float(end), 2) for end in (times.min(), times.max()))
-    return f": {times.size} of {values.size} runs of {{}}{where} take {' to '.join(ends)} times as much"
+    return f": {times.size} of {values.size} runs of {{}}{where} take{'s' * (times.size == 1)} {' to '.join(ends)} times as much"
 
 
 def totals_cautions(

@@ -224,7 +224,7 @@ def _remark(result: Multilevel, line: Line) -> str:
     own = line.outcome_uncorrected if isinstance(line, BenchmarkLine) else line.outcome
     if own != line.outcome and not getattr(line, "reason", None):
         count = sum(one.low is not None for one in result.benchmarks)
-        notes.insert(0, f"after correction for {count}")
+        notes.insert(0, f"after correction for {count * result.candidates}")
     return "; ".join(text for text in notes if text)
 
 

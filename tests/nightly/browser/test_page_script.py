@@ -23,11 +23,7 @@ RAW = {"runs": [1.5, 2.5], "name": "</script>"}
 
 def sample(anchor: str, title: str) -> Chapter:
     return Chapter(
-        name="sample",
-        anchor=anchor,
-        title=title,
-        values={"html": markup(anchor)},
-        sections=tuple,
+        name="sample", anchor=anchor, title=title, values={"html": markup(anchor)}, sections=tuple
     )
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -385,12 +385,7 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "judge_fleet": (
         analysis.judge_fleet,
-        {
-            "fleet": FLEET,
-            **JUDGED,
-            "variants": ["gzip-1"],
-            "explain": False,
-        },
+        {"fleet": FLEET, **JUDGED, "variants": ["gzip-1"], "explain": False},
     ),
     "judge_sides": (
         analysis.judge_sides,
@@ -551,6 +546,48 @@ def test_numbers_of_every_kind_are_numbers(values: Any) -> None:
     assert found.tolist() == [1.0, 2.0, 3.0]
     found[0] = 9.0  # a copy
     assert next(iter(values)) == 1
+
+
+ROWS = {"a": [[1.0, 1.2, 1.1], [2.0, 2.1, 2.3]], "b": [[1.5, 1.6, 1.4], [3.0, 3.3, 3.1]]}
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_arrays_of_papers_are_matrices_and_a_seed_is_its_generator(kind: Callable) -> None:
+    # authority: the same call with matrices, and with numpy's generator of that seed
+    ours, theirs = (kind(rows) for rows in ROWS.values())
+    a, b = (
+        PerformanceMatrix.from_samples(name, {"1": rows[0], "2": rows[1]}, better="lower")
+        for name, rows in zip(("candidate", "baseline"), ROWS.values(), strict=True)
+    )
+    for method in (
+        analysis.hpt,
+        analysis.hpt_speedup,
+        analysis.multilevel,
+        analysis.speedup_test_suite,
+    ):
+        found = method(candidate=ours, baseline=theirs, better="lower")
+        assert found.to_dict() == method(candidate=a, baseline=b).to_dict()
+    for method in (analysis.bootstrap_speedup, analysis.randomization_test):
+        found = method(ours, theirs, better="higher", rng=7)
+        other = method(
+            *(replace(one, better="higher") for one in (a, b)), rng=np.random.default_rng(7)
+        )
+        assert found.to_dict() == other.to_dict()
+    one = analysis.empirical_distribution(ours, better="lower", rng=np.int64(3))
+    assert (
+        one.values.tolist()
+        == analysis.empirical_distribution(a, rng=np.random.default_rng(3)).values.tolist()
+    )
+    with pytest.raises(UsageError, match="does not say which values are better") as refused:
+        analysis.hpt(ours, theirs)
+    assert refused.value.fix == 'add better="lower" (times), or better="higher" (rates)'
+    with pytest.raises(
+        UsageError, match="candidate must have a row for each benchmark, and is 1-dim"
+    ):
+        analysis.hpt([1.0, 2.0], theirs, better="lower")
+    with pytest.raises(UsageError, match="better is for arrays"):  # never taken in vain
+        analysis.randomization_test(a, b, better="lower", rng=7)
+    assert analysis.stream(5).integers(9**9) == np.random.default_rng([5]).integers(9**9)
 
 
 def test_the_argument_is_named() -> None:

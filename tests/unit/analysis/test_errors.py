@@ -25,8 +25,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"),
-    [(FairtrialError, 70), (UsageError, 2), (StoreError, 5), (AnalysisError, 6)],
+    ("kind", "code"), [(FairtrialError, 70), (UsageError, 2), (StoreError, 5), (AnalysisError, 6)]
 )
 def test_every_kind_has_its_exit_code(kind: type[FairtrialError], code: int) -> None:
     assert kind("x").exit_code == code

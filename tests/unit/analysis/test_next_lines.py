@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -15,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.pages import as_markup, as_text
 from analysis.pages.model import Next, Note, Page, Section
 from analysis.words import command_line, next_lines, note_lines, quoted
+from harness.commands.command_parser import parser_for
 from tests.examples import examples
 
 LONG = (
@@ -46,6 +48,21 @@ def test_a_short_command_and_its_reason_are_one_line():
         "next  fairtrial verdict 'runs/a b'    judges it"
     ]
     assert next_lines(("fairtrial", "status")) == ["next  fairtrial status"]
+
+
+def test_a_name_with_a_dash_is_no_option_of_the_command():
+    # authority: the parser, which took '-O2' behind --variant, and a path '-x.yaml', for options
+    words = ("fairtrial", "run", "-x.yaml", "--resume", "--trial", "-runs/x", "--sessions", "+4")
+    line = command_line(words)
+    assert line == "fairtrial run ./-x.yaml --resume --trial=-runs/x --sessions +4"
+    read = parser_for("run").read(line.split()[1:])
+    assert (read.campaign, read.trial) == (Path("-x.yaml"), Path("-runs/x"))
+    line = command_line(("fairtrial", "verdict", "-a b", "--variant", "-O2", "-q", "-o", "-"))
+    assert line == "fairtrial verdict './-a b' --variant=-O2 -q -o -"
+    assert next_lines(("fairtrial", "verdict", "-x y")) == ["next  fairtrial verdict './-x y'"]
+    assert (
+        command_line(("gcc", "-O2", "-x.c")) == "gcc -O2 -x.c"
+    )  # of other programs nothing is known
 
 
 def test_a_long_command_is_continued_so_that_it_can_be_pasted():

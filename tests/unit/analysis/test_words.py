@@ -124,10 +124,7 @@ def test_names_that_differ_in_two_places_far_apart_are_whole_at_worst() -> None:
     assert len(set(found.values())) == len(names)
 
 
-@given(
-    st.lists(st.text("ab/\n\u202e", max_size=60), max_size=12),
-    st.integers(8, 30),
-)
+@given(st.lists(st.text("ab/\n\u202e", max_size=60), max_size=12), st.integers(8, 30))
 def test_different_names_stay_different_and_others_fit(names: list[str], width: int) -> None:
     found = shortened(names, width)
     assert set(found) == set(names)

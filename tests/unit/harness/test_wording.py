@@ -87,7 +87,7 @@ def test_sizes_have_a_fitting_unit(count, text):
 
 def test_nouns_follow_their_number():
     assert [counted(n, "page") for n in (0, 1, 2, 1200)] == [
-        *("0 pages", "1 page", "2 pages", "1,200 pages"),
+        *("0 pages", "1 page", "2 pages", "1,200 pages")
     ]
 
 
@@ -109,7 +109,7 @@ def test_moments_are_told_to_the_second_and_with_their_zone(stamp, text):
 
 def test_a_text_is_set_in_lines_and_no_word_is_broken():
     assert wrapped("a well-known unbreakable word", "- ", "  ", 9) == [
-        *("- a", "  well-known", "  unbreakable", "  word"),
+        *("- a", "  well-known", "  unbreakable", "  word")
     ]
 
 
@@ -124,13 +124,13 @@ LONG = Problem(
 def test_a_problem_is_its_place_its_line_and_its_remedy_as_far_as_there_are_any():
     assert str(SHORT) == "c.yaml:1:1: 'name' is missing"
     assert str(LONG).splitlines() == [
-        *("c.yaml:2:1: unknown key 'x'", "  x: 1", "  ^", "  fix: known here: y"),
+        *("c.yaml:2:1: unknown key 'x'", "  x: 1", "  ^", "  fix: known here: y")
     ]
 
 
 def test_an_error_of_a_campaign_tells_every_problem_and_its_number():
     assert str(CampaignError([LONG, SHORT])).splitlines() == [
-        *(*str(LONG).splitlines(), str(SHORT), "2 problems; nothing was executed."),
+        *(*str(LONG).splitlines(), str(SHORT), "2 problems; nothing was executed.")
     ]
     assert str(CampaignError([SHORT])).endswith("\n1 problem; nothing was executed.")
 

@@ -201,10 +201,7 @@ def test_what_is_printed_and_how_it_ends_come_back(under, tmp_path):
 @pytest.mark.usefixtures("program")
 @pytest.mark.parametrize(
     ("limits", "fix"),
-    [
-        (Limits(total_s=0.5), "--timeout"),
-        (Limits(memory_bytes=1000), "--max-memory"),
-    ],
+    [(Limits(total_s=0.5), "--timeout"), (Limits(memory_bytes=1000), "--max-memory")],
 )
 @pytest.mark.parametrize("deaf", [False, True])
 def test_a_limit_ends_a_command_and_all_that_it_started(under, limits, fix, deaf):

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-HOST = {
-    "cpu": {"governor": {"0-1": "performance"}},
-    "kernel": {"release": "6.1.0"},
-}
+HOST = {"cpu": {"governor": {"0-1": "performance"}}, "kernel": {"release": "6.1.0"}}
 
 
 def resolved(variants, benchmarks, argv) -> bytes:

@@ -236,6 +236,8 @@ def test_damaged_files_hide_no_other(planted, tmp_path):
     assert {caution.code for caution in cautions} == {"certificate-damaged"}
     assert len(cautions) == 5
     assert read_certificates(tmp_path / "nowhere") == ((), ())
+    with pytest.raises(StoreError, match="there is no such certificate"):  # not: restore it
+        read_certificate(tmp_path / "nowhere")
     with pytest.raises(StoreError, match="not a readable certificate"):
         read_certificate(folder / "cut.json")
 

@@ -182,7 +182,7 @@ def test_files_for_machines(make, tmp_path):
     ("words", "told"),
     [
         (("slower<2%", "{}"), "no condition of a gate"),
-        (("slower>2%", "{}:old"), "is the baseline of the trial"),
+        (("slower>2%", "{}:old"), "is the baseline: there is nothing"),
         (("slower>2%", "{}:slow", "--variant", "slow"), "named twice"),
         (("slower>2%", "{}:slow", "{}:old", "--variant", "slow"), "--variant names candidates"),
         (("slower>2%", "{}", "--metric", "nope"), "the trial has no metric 'nope'"),
@@ -227,6 +227,22 @@ def test_every_key_of_its_json_is_documented(make):
 def commands(trial, *words, condition="slower>0.1%"):
     code, out, _ = execute(condition, trial, *words, "--json")
     return code, json.loads(out)["next"]
+
+
+@pytest.mark.parametrize(
+    ("status", "first"), [("running", "fairtrial status "), ("interrupted", "--resume --trial ")]
+)
+def test_an_unfinished_trial_goes_on_before_sessions_are_added(make, status, first):
+    # seen: a killed trial of 3 sessions was to get 5 more behind the 2 that it lacked
+    trial = make(shares={"old": 1.0, "new": 1.0})
+    path = Path(trial) / "manifest.json"
+    stored = json.loads(path.read_text())
+    changed = {"status": status, "finished": None, "files": {}, "campaign_path": str(path)}
+    path.write_text(json.dumps(stored | changed))
+    _, (command, again) = commands(trial)
+    assert first in command
+    assert command.endswith(trial)
+    assert again == f"fairtrial gate 'slower>0.1%' {trial}"
 
 
 def test_the_same_options_are_asked_again(make):
@@ -303,8 +319,7 @@ def test_a_candidate_that_lacks_a_benchmark_does_not_pass(make, tmp_path, option
     assert told["missing"] == {"candidate": ["b2"], "baseline": []}
     assert told["reason"] == ("missing" if code else None)
     slower = make(
-        "two",
-        change=lambda row: None if (row.variant, row.benchmark) == ("slow", "b2") else row,
+        "two", change=lambda row: None if (row.variant, row.benchmark) == ("slow", "b2") else row
     )
     assert (
         execute(*option, "slower>2%", slower, "--variant", "slow")[0] == 1

@@ -239,7 +239,7 @@ def test_runs_that_were_not_needed_are_not_missing_and_every_judge_hears_of_it_o
     assert "(width 0.05; 3 runs a cell and session)" in caution
     assert sum("sequential" in text for text in judge(trial).cautions) == 1
     assert [str(caution) for caution in trial.matrix("new").cautions] == [
-        "sequential (stopping rule, width 0.05): the number of runs depends on the values",
+        "sequential (stopping rule, width 0.05): the number of runs depends on the values"
     ]
 
 
@@ -272,5 +272,5 @@ def test_sessions_that_ended_early_stay_sequential_when_the_rule_is_taken_away(s
     trial = read_trial(made.write(tmp_path / "t"))
     assert "depends on the values (3 runs a cell and session)" in trial.cautions[0]
     assert [str(caution) for caution in trial.matrix("new").cautions] == [
-        "sequential (stopping rule): the number of runs depends on the values",
+        "sequential (stopping rule): the number of runs depends on the values"
     ]

@@ -141,8 +141,9 @@ def test_names_of_100_letters_are_short_in_latex_and_whole_in_csv(synthetic, tmp
 
 REFUSED = [
     (["-o", "{tmp}/no/r.html"], "there is no folder"),
-    (["-o", "{tmp}/r.zip"], "says no format"),
-    (["-o", "{tmp}/r"], "says no format"),
+    (["-o", "{tmp}/r.zip"], "unknown format '.zip'"),
+    (["-o", "{tmp}/r"], "no ending names the format"),
+    (["--plots", "{tmp}/d", "--sources"], "--sources is a part of the report"),
     (["-o", "{tmp}", "--format", "html"], "this is a folder"),
     (["-o", "{tmp}/" + "n" * 300 + ".html"], "cannot be written: File name too long"),
     ([], "needs a file or a format"),

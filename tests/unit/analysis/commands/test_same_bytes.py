@@ -104,10 +104,7 @@ def test_imported_lists_are_two_variants_of_one_benchmark(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("text", "comma", "point"),
-    [
-        ("1,5\n2,5\n3,5\n", [3], [2, 2, 2]),
-        ("x;1,234;999;1,301\n", [3], [3]),
-    ],
+    [("1,5\n2,5\n3,5\n", [3], [2, 2, 2]), ("x;1,234;999;1,301\n", [3], [3])],
 )
 @pytest.mark.parametrize(
     "command",

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from analysis.commands.verdict import _worst
+
 from .conftest import executed
 
 BENCHES = [f"b{k}" for k in range(3)]
@@ -102,11 +104,38 @@ def test_sides_of_two_trials_never_share_a_session(trial, synthetic, tmp_path):
     assert "two-trials" in found["caution_codes"]
 
 
-@pytest.mark.parametrize("option", ["--pairs", "--rank", "--variant=x"])
+@pytest.mark.parametrize(
+    "option", ["--pairs", "--rank", "--variant=x", "--metric=wall,user", "--certificate=x"]
+)
 def test_what_is_for_one_trial_is_refused_of_two_sides(trial, option):
     code, _, err = executed("verdict", f"{trial}:new", f"{trial}:old", option)
     assert code == 2
-    assert "are for one trial" in err
+    assert f"{option.replace('=x', '').replace('=', ' ')} is for one trial" in err
+
+
+@pytest.mark.parametrize("asked", ["--pairs", "--rank"])
+@pytest.mark.parametrize(
+    "option", ["--gate=slower>2%", "--explain", "--ratio", "--always-valid", "--correction=bh"]
+)
+def test_what_pairs_and_ranks_do_not_have_is_refused(trial, asked, option):
+    # seen: --pairs --gate 'slower>2%' passed a slower program with exit code 0
+    code, shown, err = executed("verdict", trial, asked, option)
+    assert (code, shown) == (2, "")
+    assert f"{option.partition('=')[0]}" in err.partition("does nothing beside")[0]
+
+
+def test_pairs_lead_back_to_the_metric_that_was_asked(trial, monkeypatch):
+    monkeypatch.chdir(trial.parents[1])
+    for words in ((), ("--metric", "wall")):
+        _, text, _ = executed("verdict", "runs/one", "--pairs", *words)
+        command = " ".join(("fairtrial verdict runs/one", *words))
+        assert f"next {command} against the baseline" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("command", [("verdict", "{}"), ("history", "{}")])
+def test_what_may_be_missing_is_said_of_a_gate(trial, command):
+    code, _, err = executed(*(word.format(trial) for word in command), "--allow-missing")
+    assert (code, "--allow-missing is for --gate" in err) == (2, True)
 
 
 def test_each_append_is_a_look(trial):
@@ -141,3 +170,21 @@ def test_the_gate_gives_the_exit_code(trial, variant, code):
     found, text, _ = executed("verdict", f"{trial}:{variant}", "--gate", "slower>2%")
     assert found == code
     assert "\n\nsynthetic on lab07 · wall time · " in text
+
+
+def test_an_open_gate_is_asked_again_as_it_was(synthetic, tmp_path, monkeypatch):
+    # seen: the variant of runs/NAME:VARIANT and the confidence were lost, and another gate was asked
+    rng = np.random.default_rng(2)
+    data = {name: {"b": np.exp(rng.normal(0, 0.1, 12)).tolist()} for name in ("old", "new", "x")}
+    synthetic(data, sessions=3).write(tmp_path / "one")
+    monkeypatch.chdir(tmp_path)
+    again = "next  fairtrial gate 'slower>2%' one --variant new --confidence 0.99"
+    for words in (("verdict", "one:new", "--gate", "slower>2%"), ("gate", "slower>2%", "one:new")):
+        code, text, _ = executed(*words, "--confidence", "0.99")
+        assert (code, again in text.replace(" \\\n         ", "")) == (7, True)
+
+
+@pytest.mark.parametrize(("codes", "worst"), [((0, 7, 1), 1), ((7, 0), 7), ((0, 0), 0), ((), 0)])
+def test_of_several_gates_what_is_proven_counts_most(codes, worst):
+    # authority: the gate itself, of several candidates (docs/ci.md)
+    assert _worst(codes) == worst

@@ -102,10 +102,7 @@ def test_two_trials_of_a_host_become_its_sessions_in_the_fleet(trial, tmp_path):
     ]
     assert [
         one.state for one in read_hosts(tmp_path / "fleet", read_fleet(tmp_path / "fleet"))
-    ] == [
-        "complete",
-        "complete",
-    ]
+    ] == ["complete", "complete"]
 
 
 def test_one_id_with_two_names_is_decided_by_whoever_merges(trial, tmp_path):
@@ -257,10 +254,7 @@ def test_no_host_takes_the_place_of_the_fleets_own_record(trial, tmp_path):
     merge_hosts(named_trials(paths), tmp_path / "fleet")
     assert [
         one.state for one in read_hosts(tmp_path / "fleet", read_fleet(tmp_path / "fleet"))
-    ] == [
-        "complete",
-        "complete",
-    ]
+    ] == ["complete", "complete"]
 
 
 def test_another_program_is_no_drift_that_is_accepted_unasked(trial, tmp_path):

@@ -511,11 +511,7 @@ def test_a_session_of_other_runs_than_the_manifest_says(synthetic: Build, tmp_pa
         for session, runs in ((1, 4), (2, 3))
     )
     made = synthetic(
-        {"a": {"x": [1.0] * 8}},
-        warmup=1,
-        sessions=2,
-        stop=StopRule(width=0.02),
-        session_ends=ends,
+        {"a": {"x": [1.0] * 8}}, warmup=1, sessions=2, stop=StopRule(width=0.02), session_ends=ends
     )
     trial = read_trial(made.write(tmp_path))
     assert [text for text in said(trial) if "manifest says" in text] == [

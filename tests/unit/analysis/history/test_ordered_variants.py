@@ -19,12 +19,7 @@ from scipy import stats
 from analysis.data.columns import OUTCOMES
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.history.ordered import (
-    OrderedVariants,
-    one_programs,
-    ordered_variants,
-    starts_of,
-)
+from analysis.history.ordered import OrderedVariants, one_programs, ordered_variants, starts_of
 from analysis.history.places import contrasts_of, steps_of
 from analysis.stats.arguments import stream
 
@@ -311,12 +306,7 @@ def resolved(commands: Mapping[str, Sequence[str]] | None = None, **settings: ob
         }
         for v in NAMES
     ]
-    campaign = {
-        "variants": [*NAMES],
-        "cells": cells,
-        "protocol": {"order": "shuffled"},
-        **settings,
-    }
+    campaign = {"variants": [*NAMES], "cells": cells, "protocol": {"order": "shuffled"}, **settings}
     return json.dumps({"campaign": campaign}).encode()
 
 

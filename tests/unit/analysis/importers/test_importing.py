@@ -177,9 +177,7 @@ def test_a_baseline_that_was_left_out_as_a_double_is_told_why(tmp_path: Path) ->
         import_files(gathered, tmp_path / "t", baseline="w")
 
 
-def test_metrics_stand_beside_each_other_by_the_names_of_processes(
-    tmp_path: Path,
-) -> None:
+def test_metrics_stand_beside_each_other_by_the_names_of_processes(tmp_path: Path) -> None:
     times = cell(processes=((1.0,), (2.0,), (3.0,)), labels=("1", "2", "3"))
     memory = cell(metric="rss", unit="B", processes=((10.0,), (30.0,)), labels=("1", "3"))
     import_files(gather([made(times, memory)], ReadingChoices()), tmp_path / "t")

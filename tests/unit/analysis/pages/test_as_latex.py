@@ -8,15 +8,7 @@ import subprocess
 import pytest
 
 from analysis.pages.as_markup import escaped, numeral, render_latex
-from analysis.pages.model import (
-    Column,
-    CommandLine,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    Value,
-)
+from analysis.pages.model import Column, CommandLine, Page, Section, Sentence, Table, Value
 
 
 def page(*sections, **more):

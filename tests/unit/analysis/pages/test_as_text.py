@@ -5,16 +5,7 @@ from typing import Any
 import pytest
 
 from analysis.pages.as_text import render
-from analysis.pages.model import (
-    Caution,
-    Column,
-    CommandLine,
-    Page,
-    Section,
-    Sentence,
-    Table,
-    Value,
-)
+from analysis.pages.model import Caution, Column, CommandLine, Page, Section, Sentence, Table, Value
 
 
 def page(*sections: Section, **more: Any) -> Page:

@@ -36,8 +36,7 @@ def test_ratios(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "text"),
-    [(0.045288, "= 0.0453"), (1e-9, "= 1.00e-09"), (0.0, "< 1e-300"), (1.0, "= 1")],
+    ("p", "text"), [(0.045288, "= 0.0453"), (1e-9, "= 1.00e-09"), (0.0, "< 1e-300"), (1.0, "= 1")]
 )
 def test_pvalues(p: float, text: str) -> None:
     assert figures.pvalue(p) == text

@@ -71,10 +71,7 @@ def test_a_caution_is_known_by_its_code_and_what_it_is_about() -> None:
     assert said != Caution("many", "too few", ("a",))
     assert [
         str(c) for c in merged([said], [Caution("few", "again", ("a",)), Caution("x", "X")])
-    ] == [
-        "too few",
-        "X",
-    ]
+    ] == ["too few", "X"]
     assert "too" in said
     assert "few" not in Caution("few", "text")
     of = said.of("v")

@@ -69,10 +69,7 @@ def half_by_hand(spread, hosts, sessions, runs, alpha=0.05):
 
 
 @settings(max_examples=examples(60))
-@given(
-    st.integers(2, 12),
-    st.tuples(*[st.floats(0, 0.01)] * 3),
-)
+@given(st.integers(2, 12), st.tuples(*[st.floats(0, 0.01)] * 3))
 def test_half_widths_are_equation_two(hosts, variances):
     spread = HostSpread(host=variances[0], session=variances[1], run=variances[2])
     found = half_widths(spread, hosts, 0.05, (3, 4))

@@ -209,10 +209,7 @@ def test_values_at_the_ends_of_all_numbers_have_a_scale(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("ends", "most", "wanted"),
-    [
-        ((0.93, 1.08), 4, [0.95, 1.0, 1.05]),
-        ((0.975, 1.025), 5, [0.98, 0.99, 1.0, 1.01, 1.02]),
-    ],
+    [((0.93, 1.08), 4, [0.95, 1.0, 1.05]), ((0.975, 1.025), 5, [0.98, 0.99, 1.0, 1.01, 1.02])],
 )
 def test_narrow_axes_have_round_values_of_their_own_and_no_end_is_left_bare(ends, most, wanted):
     found = ratio_ticks(Scale(*ends, log=True), most)

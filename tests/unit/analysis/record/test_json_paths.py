@@ -5,10 +5,7 @@ import pytest
 from analysis.record.json_paths import JsonPathError, beside, find, parse_path, places, root
 
 DATA = {
-    "results": [
-        {"name": "a", "times": [1.5, 2.5]},
-        {"name": "b", "times": [3.5]},
-    ],
+    "results": [{"name": "a", "times": [1.5, 2.5]}, {"name": "b", "times": [3.5]}],
     "total": 7,
     "a.b": {"c d": [[1, 2], [3]]},
     "none": None,

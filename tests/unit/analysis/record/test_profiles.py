@@ -64,10 +64,7 @@ def cell(session: int, variant: str) -> SampledCell:
             SampledFunction(symbol="compare.isra.0", object="app", samples=80),
             SampledFunction(symbol="finish_task_switch", object="kernel", samples=10),
         ),
-        chains=(
-            SampledChain(frames=(0, 1), samples=80),
-            SampledChain(frames=(2,), samples=10),
-        ),
+        chains=(SampledChain(frames=(0, 1), samples=80), SampledChain(frames=(2,), samples=10)),
     )
 
 

@@ -375,12 +375,7 @@ def test_names_of_others_are_text_in_every_chapter(hostile):
 def test_every_cell_stands_on_the_page_in_a_browser(hostile):
     text = Elements(html_page(hostile)).text.replace("×", "x")
     tables = {table.name: table for table in as_csv.tables_of(page_of(hostile))}
-    drawn = (
-        "speedups",
-        "answer",
-        "panel",
-        "cautions",
-    )
+    drawn = ("speedups", "answer", "panel", "cautions")
     read = [name for name in tables if not name.startswith(drawn)]
     assert {"parts-runs", "suite-ranks", "conditions"} <= set(read)
     assert {"differed", "failed", "provenance", "variation-components"} <= set(read)

@@ -16,13 +16,7 @@ from analysis.report.page import Chapter, Report, brief_page
 
 
 def told(*, anchor, title, sections):
-    return Chapter(
-        name="told",
-        anchor=anchor,
-        title=title,
-        values={},
-        sections=lambda: sections,
-    )
+    return Chapter(name="told", anchor=anchor, title=title, values={}, sections=lambda: sections)
 
 
 def report(*chapters, cautions=0):

@@ -249,7 +249,7 @@ def test_beside_others_a_correction_that_changes_words_is_said_once(judged, many
     }
     assert changed["fast"]
     text = " ".join(str(corrected).split())
-    said = "undecided only because 12 benchmarks share the risk: "
+    said = "undecided only because 48 comparisons share the risk: "  # 12 with each of 4 candidates
     assert text.count(said) == 1
     assert f"fast {changed['fast']}" in text.partition(said)[2]
     assert "share the risk" not in str(plain)

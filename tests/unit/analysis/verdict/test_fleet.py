@@ -151,12 +151,7 @@ def test_the_json_has_every_host_and_missing_ones_are_never_averaged_over(fleet)
     assert main(["verdict", str(folder), "--json"], out, io.StringIO()) == 0
     found = json.loads(out.getvalue())
     states = {one["host"]: one["state"] for one in found["hosts"]}
-    assert states == {
-        "lab1": "complete",
-        "lab2": "complete",
-        "lab3": "missing",
-        "lab4": "complete",
-    }
+    assert states == {"lab1": "complete", "lab2": "complete", "lab3": "missing", "lab4": "complete"}
     missing = found["hosts"][2]
     assert (missing["done"], missing["planned"], missing["judged"]) == (0, 120, False)
     (candidate,) = found["candidates"]

@@ -103,10 +103,10 @@ def test_a_campaign_that_is_not_here_is_named_in_no_command(judged, three, tmp_p
 
 
 def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three):
-    def cut(status):
+    def cut(status, **more):
         def change(made):
             made.rows = made.rows[:60]
-            made.manifest = replace(made.manifest, status=status, finished=None)
+            made.manifest = replace(made.manifest, status=status, finished=None, **more)
 
         return change
 
@@ -114,6 +114,8 @@ def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three
     found = judged(data, change=cut("interrupted"))
     assert command(found) == "fairtrial run campaign.yaml --resume --trial 'runs/a b'"
     assert command(judged(data, name="b", change=cut("running"))) == "fairtrial status 'runs/a b'"
+    full = cut("stopped", must_raise="protocol.never_ok")  # it would stop again at once
+    assert command(judged(data, name="c", change=full)) == "fairtrial status 'runs/a b'"
 
 
 def test_where_every_run_failed_it_is_the_status(judged, three):

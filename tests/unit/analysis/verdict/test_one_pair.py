@@ -120,7 +120,15 @@ def test_one_source_alone_is_described() -> None:
     assert len(both["distributions"]["systems"]) == 2
 
 
-@pytest.mark.parametrize("words", [("--plot", "p.svg"), ("--compare",), ("--mean", "all")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(("--plot", "p.svg"), ("--compare",), ("--mean", "all")),
+        # seen: each was taken, and changed nothing
+        *(("--interval", "bca"), ("--sides", "lower"), ("--confidence", "0.9")),
+        *(("--centre", "median"), ("--alternative", "candidate"), ("--unit", "run")),
+    ],
+)
 def test_what_takes_two_sources(words: tuple[str, ...]) -> None:
     code, out, err = execute("resample", CALL[0], *words)
     assert (code, out) == (2, "")

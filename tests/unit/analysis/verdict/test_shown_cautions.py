@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis.data.trial import read_trial
 from analysis.pages.model import Caution, ShortSentence
-from analysis.record.trial_files import FINDINGS
+from analysis.record.trial_files import FINDINGS, LooksPlan
 from analysis.verdict.cautions import chosen_cautions, shown_cautions
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
@@ -136,6 +136,12 @@ def test_a_busy_host_is_said_with_its_load_and_session_by_the_gate_too(synthetic
     text = str(gate_verdict(verdict, "slower>2%"))
     assert f"note  {said}" in text
     assert "warm-up" not in text
+    # seen in 17 of 17 comparisons: a sitting is looked at once, and nobody knows of its other sessions
+    plan = LooksPlan(rule="repeated", looks=(3, 4))
+    made.manifest = replace(made.manifest, campaign_name="compare", looks_plan=plan)
+    verdict = judge(read_trial(made.write(tmp_path / "sitting")))
+    texts = [one.text for one in shown_cautions(verdict).cautions]
+    assert said.removesuffix(" in session 3") in texts
 
 
 def test_failed_runs_are_not_said_to_be_of_one_cell_mostly_where_they_are_not(synthetic, tmp_path):

@@ -101,9 +101,7 @@ def test_numbers_that_are_no_metrics_elsewhere_are_judged_too():
     metrics = {"page-faults": {"unit": "1", "better": "lower", "source": "counters"}}
     column = counted().metrics["instructions"]
     own = replace(
-        trial,
-        manifest=replace(trial.manifest, metrics=metrics),
-        metrics={"page-faults": column},
+        trial, manifest=replace(trial.manifest, metrics=metrics), metrics={"page-faults": column}
     )
     found, _ = judged(own)
     assert "minor_faults" not in found

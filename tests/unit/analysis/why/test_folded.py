@@ -69,10 +69,7 @@ def test_several_answers_stand_apart_in_one_file(tmp_path):
 
 
 def test_a_renamed_function_has_its_new_name(tmp_path):
-    calls = {
-        ("main@app", "qsort_cmp@app"): (2.0, 0.0),
-        ("main@app", "compare@app"): (0.0, 9.0),
-    }
+    calls = {("main@app", "qsort_cmp@app"): (2.0, 0.0), ("main@app", "compare@app"): (0.0, 9.0)}
     stored, apart = keys_of(tmp_path, calls=calls)
     told = explain(stored, benchmark="keys", renames={"qsort_cmp": "compare"})
     assert {path[-1] for path in stacks_of(stored, apart)} == {"qsort_cmp (app)", "compare (app)"}

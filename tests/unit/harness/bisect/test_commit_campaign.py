@@ -92,15 +92,7 @@ def test_the_cells_are_the_templates_in_each_tree(make_recipe, tmp_path):
     assert dict(made.commit) == {one.commit.variant: one.commit.commit for one in ends}
     assert made.benchmarks == template.benchmarks
     assert not made.builds
-    for name in (
-        "description",
-        "seed",
-        "judge",
-        "isolation",
-        "checks",
-        "counters",
-        "name",
-    ):
+    for name in ("description", "seed", "judge", "isolation", "checks", "counters", "name"):
         assert getattr(made, name) == getattr(template, name), name
     # a commit that fails is one of the answers
     assert made.protocol == dataclasses.replace(template.protocol, never_ok="go_on")
@@ -193,10 +185,7 @@ SIMPLE = "name: a\nvariants: {a: }\nbenchmarks: {b: {command: [./tool], %s}}\n"
 
 @pytest.mark.parametrize(
     ("more", "what"),
-    [
-        ("cwd: /tmp", "outside of the repository"),
-        ("cwd: ../..", "outside of the repository"),
-    ],
+    [("cwd: /tmp", "outside of the repository"), ("cwd: ../..", "outside of the repository")],
 )
 def test_what_would_be_one_program_for_all_commits_is_refused(make_recipe, more, what):
     with pytest.raises(UsageError, match=what):

@@ -108,8 +108,7 @@ def test_a_variant_without_the_value_is_named(problem):
 
 
 @pytest.mark.parametrize(
-    ("variants", "said"),
-    [("{a: {}}", "and here is 1"), ("{a: {}, b: {}}", "and here are 2")],
+    ("variants", "said"), [("{a: {}}", "and here is 1"), ("{a: {}, b: {}}", "and here are 2")]
 )
 def test_two_variants_are_no_series(problem, variants, said):
     text = f"name: n\nvariants: {variants}\nbenchmarks: {{x: {{command: ['true']}}}}\nseries: on\n"

@@ -290,7 +290,7 @@ def test_a_campaign_may_name_every_check_that_there_is(load):
 
 def test_what_was_decided_by_default_is_noted(load):
     two = load("name: n\nvariants: {a: , b: }\nbenchmarks: {x: {command: [p]}}\n")
-    assert two.notes == ("no baseline is named: the first variant, 'a', is it",)
+    assert two.notes == ("no baseline is named: the first variant, 'a', is the baseline",)
     assert load(MINIMAL).notes == ("there is one variant: it is measured, not compared",)
     sequential = load(f"{MINIMAL}protocol: {{order: sequential}}")
     assert any("drift" in note for note in sequential.notes)

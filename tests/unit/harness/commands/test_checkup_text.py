@@ -115,14 +115,14 @@ def test_what_is_to_mend_comes_last_with_the_command():
 @pytest.mark.parametrize(
     ("statuses", "strict", "last"),
     [
-        (["ok"], False, "nothing to mend before an overnight campaign"),
-        (["ok", "unknown"], False, "nothing to mend before an overnight campaign; 1 thing cannot be " "known here"),
-        (["warn"], False, "1 to mend before an overnight campaign; --strict makes it fatal"),
-        (["warn", "warn"], False, "2 to mend before an overnight campaign; --strict makes them fatal"),
-        (["warn", "fail"], False, "2 to mend before an overnight campaign; --strict makes the warning " "fatal too"),
-        (["fail"], False, "1 to mend before an overnight campaign"),
+        (["ok"], False, "nothing to fix before an overnight campaign"),
+        (["ok", "unknown"], False, "nothing to fix before an overnight campaign; 1 thing cannot be " "known here"),
+        (["warn"], False, "1 problem to fix before an overnight campaign; --strict makes it fatal"),
+        (["warn", "warn"], False, "2 problems to fix before an overnight campaign; --strict makes them fatal"),
+        (["warn", "fail"], False, "2 problems to fix before an overnight campaign; --strict makes the warning " "fatal too"),
+        (["fail"], False, "1 problem to fix before an overnight campaign"),
         (["warn", "fail", "unknown", "unknown"], True,
-         "2 to mend, and --strict makes them fatal; 2 things cannot be known here"),
+         "2 problems to fix, and --strict makes them fatal; 2 things cannot be known here"),
     ],
 )  # fmt: skip
 def test_the_last_line_counts_what_to_mend(statuses, strict, last):
@@ -134,10 +134,10 @@ def test_the_last_line_counts_what_to_mend(statuses, strict, last):
 @pytest.mark.parametrize(
     ("statuses", "fatal", "last"),
     [
-        (["ok"], 0, "nothing to mend before an overnight campaign"),
-        (["warn", "fail"], 0, "2 to mend before an overnight campaign; this one requires none of it, " "and goes on"),
-        (["fail", "fail"], 1, "2 to mend before an overnight campaign; this one stops at load"),
-        (["unknown"], 1, "nothing to mend before an overnight campaign; this one stops at load; "
+        (["ok"], 0, "nothing to fix before an overnight campaign"),
+        (["warn", "fail"], 0, "2 problems to fix before an overnight campaign; this one requires none of it, " "and goes on"),
+        (["fail", "fail"], 1, "2 problems to fix before an overnight campaign; this one stops at load"),
+        (["unknown"], 1, "nothing to fix before an overnight campaign; this one stops at load; "
          "1 thing cannot be known here"),
     ],
 )  # fmt: skip

@@ -38,7 +38,7 @@ def formatted(text, width=40):
 def test_text_is_filled_and_examples_stay_lines():
     text = "one two\nthree\n\nexamples:\n  p a     short\n  p bbb   also\nexit code: 5"
     assert formatted(text).splitlines() == [
-        *("one two three", "", "examples:", "  p a      short", "  p bbb    also", "exit code: 5"),
+        *("one two three", "", "examples:", "  p a      short", "  p bbb    also", "exit code: 5")
     ]
 
 
@@ -106,7 +106,7 @@ def test_help_shows_that_the_sign_is_needed(parser):
     assert "[--wait-for-lock[=SECONDS]]" in help_text
 
 
-def test_what_argparse_refuses_is_a_usage_error_without_the_whole_usage():
+def test_what_argparse_refuses_is_a_usage_error_without_the_whole_usage(tmp_path, monkeypatch):
     parser = CommandParser(prog="p")
     parser.add_argument("--count", type=int)
     with pytest.raises(UsageError) as refused:
@@ -115,5 +115,12 @@ def test_what_argparse_refuses_is_a_usage_error_without_the_whole_usage():
         "p: argument --count: invalid int value: 'x'",
         "  fix: p --help shows what it takes",
     ]
+    with pytest.raises(UsageError, match="with = where it begins with a dash; p --help"):
+        parser.read(["--count", "-x"])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "--x.csv").touch()
+    assert "write ./--x.csv for the file of that name" in str(
+        CommandParser(prog="p c").refused("--x.csv")
+    )
     assert refused.value.exit_code == 2
     assert isinstance(parser, argparse.ArgumentParser)

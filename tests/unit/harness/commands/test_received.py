@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +15,7 @@ from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import identity_of, resolved_text
 from harness.cli import main
 from harness.commands.rerun_preview import intent_of, received_campaign
+from harness.errors import HostError
 from harness.trial.ending import Ending
 
 TEXT = {
@@ -67,9 +69,7 @@ def bundle(tmp_path):
             "host": "h",
             "host_id": "x",
             "targets": {"/home/them/c/tool": "1" * 64, shutil.which("gzip"): "2" * 64},
-            "arguments": {
-                "/home/them/c/data/in": hashlib.sha256(b"abc").hexdigest(),
-            },
+            "arguments": {"/home/them/c/data/in": hashlib.sha256(b"abc").hexdigest()},
             "started": "2026-11-21T08:00:00Z",
             "finished": "2026-11-21T08:02:00Z",
             "status": "complete",
@@ -333,3 +333,14 @@ def test_what_was_consented_to_is_said_and_the_comparison_is_the_answer(reproduc
     at = lines.index("executing in new, with your rights:")
     assert lines[at + 1].startswith("t: 3 sessions of 4")
     assert ("checking a.zip" in lines) == (not quiet)
+
+
+def test_what_could_not_begin_leaves_no_folder_for_the_same_command_to_find(reproduce, monkeypatch):
+    def locked(_campaign, options, _view):
+        raise HostError(f"waited {options.wait_s:g} s for the host", None, "wait longer")
+
+    monkeypatch.setattr("harness.trial.execution.start", locked)
+    Path("new").mkdir()  # as what is unpacked makes it
+    code, _, err, _ = reproduce("--yes-execute", "-C", "new", "--wait-for-lock=2")
+    assert (code, Path("new").exists()) == (HostError.exit_code, False)
+    assert "waited 2 s" in err

@@ -110,11 +110,7 @@ def compare(tmp_path, monkeypatch, compare_options):
 
 @pytest.mark.parametrize(
     ("command", "named"),
-    [
-        ("cat f | wc -l", "--shell"),
-        ("LC_ALL=C sort f", "env"),
-        ("sh -c 'exit 3'", "--exit"),
-    ],
+    [("cat f | wc -l", "--shell"), ("LC_ALL=C sort f", "env"), ("sh -c 'exit 3'", "--exit")],
 )
 def test_a_command_that_fails_names_what_helps_and_it_helps(compare, command, named):
     with pytest.raises(LaunchError) as caught:

@@ -217,3 +217,30 @@ def test_a_long_line_goes_on_two_blanks_further_in():
         assert others
         assert {len(line) - len(line.lstrip()) for line in others} == {further}
     assert _set("short") == ["short"]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ((), "nothing is left: "),
+        (("--sessions", "+2"), "adding sessions 3 to 4: "),
+        (("--sessions", "1"), ""),
+    ],
+)
+def test_a_dry_run_of_a_resumption_says_where_it_goes_on(tmp_path, words, text):
+    shutil.copytree(SAMPLE, tmp_path / "runs" / SAMPLE_NAME)
+    out, err = io.StringIO(), io.StringIO()
+    call = ["run", str(SAMPLE / "campaign.yaml"), "--resume", "--dry-run", *words]
+    assert main([*call, "--dir", str(tmp_path / "runs")], out, err) == 0
+    assert f" resume {text}" in " ".join(out.getvalue().split())
+    # seen: fewer sessions than there are were taken, and changed nothing
+    few = "note    --sessions 1 changes nothing: the trial has 2 sessions\n"
+    assert err.getvalue() == few * (not text)
+
+
+@pytest.mark.parametrize("option", ["--trial=x", "--accept-drift"])
+def test_what_is_for_a_resumption_says_so(option):
+    err = io.StringIO()
+    assert main(["run", "c.yaml", option], io.StringIO(), err) == 2
+    name = option.partition("=")[0]
+    assert err.getvalue() == f"{name} is for --resume\n  fix: add --resume, or leave out {name}\n"

@@ -121,7 +121,7 @@ def test_cpus_that_cannot_be_used_are_an_error_with_a_remedy(setting, usable, wo
         plan(hosts.amd(), setting, usable)
     assert words in error.value.what
     assert "isolation.cpus" in error.value.where
-    assert "cpus: auto" in error.value.fix
+    assert "or auto, under isolation.cpus" in error.value.fix
 
 
 def test_no_cpu_at_all_is_an_error():

@@ -93,8 +93,7 @@ def test_a_cpu_that_went_or_came_in_between_is_not_named(around):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [None, "", "garbage", "some avg10=0.00\n", "full avg10=0 total=5\n", "some total=-5\n"],
+    "text", [None, "", "garbage", "some avg10=0.00\n", "full avg10=0 total=5\n", "some total=-5\n"]
 )
 def test_what_a_kernel_does_not_tell_is_unknown(around, text):
     """Kernels before 4.20, or booted with psi=0, have no pressure; not all have a column of steal."""

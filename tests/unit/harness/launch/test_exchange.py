@@ -61,7 +61,4 @@ def test_numbers_that_the_table_does_not_have_are_refused(key):
 def test_a_refused_setting_is_named_by_its_key_in_the_campaign(setting, key, what):
     isolation = Isolation(nice=-5, scheduling="fifo")
     error = not_permitted(setting, errno.EPERM, isolation, (0, 3))
-    assert (error.what, error.where) == (
-        f"{what}Operation not permitted",
-        f"isolation.{key}",
-    )
+    assert (error.what, error.where) == (f"{what}Operation not permitted", f"isolation.{key}")

@@ -450,8 +450,7 @@ def test_too_long_arguments_are_a_launch_error(open_launcher, request_for):
 
 
 @pytest.mark.parametrize(
-    ("field", "says"),
-    [(name, f"the {name} of") for name in ("stdin", "stdout", "stderr", "cwd")],
+    ("field", "says"), [(name, f"the {name} of") for name in ("stdin", "stdout", "stderr", "cwd")]
 )
 def test_places_that_are_not_there_are_named(open_launcher, request_for, tmp_path, field, says):
     missing = tmp_path / "no" / "such"

@@ -17,12 +17,7 @@ from harness.host.activity import Host
 from harness.host.checks import fatal_findings
 from harness.launch.matching import Interrupts
 from harness.trial.plan import cpus_for, situation_of
-from harness.trial.preparation import (
-    expected_seconds,
-    on_housekeeping_cpus,
-    planned_runs,
-    prepare,
-)
+from harness.trial.preparation import expected_seconds, on_housekeeping_cpus, planned_runs, prepare
 
 ASLR_OFF = {"proc/sys/kernel/randomize_va_space": "0\n"}
 
@@ -245,8 +240,7 @@ def four_cpus(tmp_path_factory, hosts):
 
 
 @pytest.mark.parametrize(
-    ("busy", "chosen"),
-    [((), 3), ((3,), 2), ((2, 3), 1), ((1, 2, 3), 3), (None, 3)],
+    ("busy", "chosen"), [((), 3), ((3,), 2), ((2, 3), 1), ((1, 2, 3), 3), (None, 3)]
 )
 def test_cpus_of_other_trials_are_left_alone_where_enough_are_left(
     four_cpus, campaign, isolation, monkeypatch, busy, chosen

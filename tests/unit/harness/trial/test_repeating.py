@@ -86,12 +86,7 @@ def test_what_is_disturbed_is_kept_by_default(stage, campaign, disturb):
     assert [row["disturbed"] for row in rows] == [row["variant"] == "b" for row in rows]
     assert repeated(stage.rows) == []
     assert stage.manifest["schema"] == 1
-    assert ending.disturbances.to_dict() == {
-        "known": 8,
-        "disturbed": 4,
-        "repeats": 0,
-        "mended": 0,
-    }
+    assert ending.disturbances.to_dict() == {"known": 8, "disturbed": 4, "repeats": 0, "mended": 0}
     assert "  disturbed: 4 of 8 runs waited for a CPU, and are kept" in ending.lines("again")
 
 
@@ -111,12 +106,7 @@ def test_a_disturbed_run_is_repeated_at_the_end_of_its_block(stage, campaign, di
         assert {key: again[key] for key in same} == {key: first[key] for key in same}
     assert len({row["position"] for row in stage.rows}) == len(stage.rows)
     assert (ending.status, ending.done, ending.planned) == ("complete", 12, 12)
-    assert ending.disturbances.to_dict() == {
-        "known": 8,
-        "disturbed": 2,
-        "repeats": 2,
-        "mended": 2,
-    }
+    assert ending.disturbances.to_dict() == {"known": 8, "disturbed": 2, "repeats": 2, "mended": 2}
 
 
 def test_second_repeats_come_after_the_first_of_each_run(stage, campaign, disturb):

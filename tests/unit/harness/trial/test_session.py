@@ -129,7 +129,7 @@ def test_a_resumed_session_repeats_its_warm_ups_and_goes_on_as_a_new_segment(sta
     assert [row["segment"] for row in rows] == [0] * 6 + [1] * 10 + [0] * 12
     assert placed(stage.lines("plan.jsonl")) == planned(c, 1, 2)  # written once
     assert [(e["session"], e["segment"]) for e in stage.lines("environment.jsonl")] == [
-        *((1, 0), (1, 1), (2, 0)),
+        *((1, 0), (1, 1), (2, 0))
     ]
     assert stage.watching.of("begin") == [[24, 6, 2]]
 
@@ -409,7 +409,7 @@ def test_a_session_ends_when_it_is_precise_and_says_so(stage, campaign):
     ending = stage.start(ruled(campaign, sessions=2))
     assert [row["session"] for row in stage.rows] == [1] * 6 + [2] * 6
     assert [(end.session, end.runs, end.why) for end in ending.session_ends] == [
-        *((1, 3, "width"), (2, 3, "width")),
+        *((1, 3, "width"), (2, 3, "width"))
     ]
     assert (ending.done, ending.planned) == (12, 12)
     assert [end["session"] for end in stage.manifest["session_ends"]] == [1, 2]

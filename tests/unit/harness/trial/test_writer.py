@@ -346,9 +346,7 @@ def test_lock_of_a_killed_writer_is_free(make_store):
         "store = Store.reopen(Path(sys.argv[1]))\nprint('open', flush=True)\nsys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(store.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", code, str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as writer:
         assert writer.stdout.readline() == b"open\n"
         assert is_written_now(store.path)

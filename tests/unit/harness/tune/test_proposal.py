@@ -132,8 +132,7 @@ def test_a_sibling_goes_offline_last(proposed):
 def test_an_interrupt_of_a_sibling_alone_is_moved_and_so_comes_back(laptop, proposed):
     # the kernel would break its affinity for good; one that may go elsewhere it leaves as it is
     hosts.plant(
-        laptop,
-        {"proc/irq/31/smp_affinity_list": "7\n", "proc/irq/32/smp_affinity_list": "6-7\n"},
+        laptop, {"proc/irq/31/smp_affinity_list": "7\n", "proc/irq/32/smp_affinity_list": "6-7\n"}
     )
     moved = [one for one in proposed(offline_sibling=True).changes if one.check == "smt"]
     assert [(one.item, one.path, one.before, one.after) for one in moved] == [

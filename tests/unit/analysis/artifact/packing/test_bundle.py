@@ -412,7 +412,10 @@ class TestDescription:
         file = f"campaigns/{campaign.trial.name}/campaign.yaml"
         assert command[:2] == ["run", file]
         again = f"fairtrial run {file} --sessions 2 --seed 1   # as it was measured"
-        assert again in made.files["README.md"].decode().splitlines()
+        page = made.files["README.md"].decode()
+        assert again in page.splitlines()
+        # software/ lies in the unpacked folder, and the archive beside that
+        assert "\nenv/bin/fairtrial reproduce ../artifact.zip\n" in page
 
     def test_hostile_texts_stay_in_their_place_in_the_page(self, campaign, pack):
         (campaign.folder / "bundle.yaml").write_text(

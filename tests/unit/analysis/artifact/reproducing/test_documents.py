@@ -5,11 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.artifact.reproduction import (
-    NEAR,
-    OtherVersion,
-    compare_documents,
-)
+from analysis.artifact.reproduction import NEAR, OtherVersion, compare_documents
 from tests.examples import examples
 
 

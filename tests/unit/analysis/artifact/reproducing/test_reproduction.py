@@ -489,10 +489,7 @@ def test_a_page_of_hostile_names_stays_a_page(bundle):
     assert "\n# b" not in told
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["trials/sample/outputs/a.log", "trials/sample/outputs"],
-)
+@pytest.mark.parametrize("name", ["trials/sample/outputs/a.log", "trials/sample/outputs"])
 def test_outputs_packed_and_not_are_refused(bundle, name):
     with pytest.raises(StoreError, match="twice, packed and not"):
         reproduce(bundle(edit=_text(name, b"x")))

@@ -163,10 +163,7 @@ def test_what_tells_only_how_values_are_distributed_has_no_warm_up_to_look_for(t
         stored[row] = StoredRun(tmp_path / f"{row}", about)
     means = column([np.array([one.mean()]) for one in values])
     made = replace(
-        made,
-        metrics={**made.metrics, "t": means},
-        stored={"t": stored},
-        warmup_iterations="auto",
+        made, metrics={**made.metrics, "t": means}, stored={"t": stored}, warmup_iterations="auto"
     )
     verdict = judge(made, metric="t")
     assert verdict.iterations == ()

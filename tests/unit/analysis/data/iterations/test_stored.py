@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 
 from analysis.data import runs as stored_module
-from analysis.data.iterations import (
-    judged_counts,
-    judged_values,
-    printed_counts,
-    values_of_run,
-)
+from analysis.data.iterations import judged_counts, judged_values, printed_counts, values_of_run
 from analysis.data.merging import merge_trials
 from analysis.data.runs import stored_together
 from analysis.data.trial import read_trial

@@ -11,12 +11,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.data.iterations import (
-    RunValues,
-    merged_quantile,
-    of_one_basis,
-    thinned_quantile,
-)
+from analysis.data.iterations import RunValues, merged_quantile, of_one_basis, thinned_quantile
 from analysis.data.trial import read_trial
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge

@@ -5,6 +5,7 @@ the table of causes: a paired interval with and without evidence of the host, an
 """
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -67,6 +68,26 @@ def test_the_commits_give_a_line_to_paste():
     assert words == ("fairtrial", "bisect", *ends, "--benchmark", "text")
     assert history.next[0] == " ".join(words)
     assert history.next[-1] == "fairtrial history runs -o history.html"
+
+
+def test_a_bisection_is_proposed_only_where_it_can_begin(synthetic, tmp_path, monkeypatch):
+    # first use: three literal steps failed on the layout that docs/nightly.md has
+    monkeypatch.chdir(tmp_path)
+    trial = synthetic({"old": {"text": [1.0, 1.1]}}, sessions=2)
+    trial.manifest = replace(trial.manifest, campaign_path=str(tmp_path / "c.yaml"))
+    path = trial.write(tmp_path / "night")
+    (one_series,) = judge_nights(nights_of(series(stepped(), commits=COMMITS))).series
+    (one,) = one_series.intervals
+    values = [*one_series.values]
+    values[one.last_value] = replace(values[one.last_value], path=str(path))
+    found = replace(one_series, values=tuple(values))
+    usual = bisect_words(one_series, one)
+    assert bisect_words(found, one) == usual  # the campaign is not here: nobody knows
+    (tmp_path / "c.yaml").touch()
+    assert bisect_words(found, one) is None
+    (tmp_path / ".git").mkdir()
+    words = bisect_words(found, one)
+    assert words == (*usual[:4], "--campaign", str(tmp_path / "c.yaml"), *usual[4:])
 
 
 @pytest.mark.parametrize("commits", [None, ("same",) * 60, (*[None] * 59, "last")])

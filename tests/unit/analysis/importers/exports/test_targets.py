@@ -82,10 +82,7 @@ def test_a_failed_run_without_a_time_cannot_stand_in_hyperfine():
 
 
 def test_go_text_is_a_line_for_each_value_and_a_pass_for_each_process():
-    one = exported(
-        sample((0.5, 0.25), (0.75,)),
-        sample((1.5,), benchmark="two words"),
-    )
+    one = exported(sample((0.5, 0.25), (0.75,)), sample((1.5,), benchmark="two words"))
     written = made("go-bench", one)
     lines = written.data.decode().splitlines()
     assert lines == [

@@ -226,11 +226,7 @@ def test_the_tests_refuse(test: object) -> None:
 
 # ---- single skewed laws
 
-SCIPY = {
-    "lognormal": stats.lognorm,
-    "Weibull": stats.weibull_min,
-    "gamma": stats.gamma,
-}
+SCIPY = {"lognormal": stats.lognorm, "Weibull": stats.weibull_min, "gamma": stats.gamma}
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])

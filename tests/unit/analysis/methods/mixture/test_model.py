@@ -186,11 +186,7 @@ def test_modes_of_unequal_pairs_that_are_hardly_two(sd: float) -> None:
             if 0 < y < d
         ]
         low, high = sorted(1 / (1 + odd) for odd in odds)
-        for w1, modes in (
-            ((low + high) / 2, 2),
-            (low - (high - low), 1),
-            (high + (high - low), 1),
-        ):
+        for w1, modes in (((low + high) / 2, 2), (low - (high - low), 1), (high + (high - low), 1)):
             assert mixture([w1, 1 - w1], [0, d], [1, sd]).modes().size == modes, (share, w1)
 
 

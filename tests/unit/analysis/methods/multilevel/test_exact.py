@@ -264,11 +264,7 @@ def test_two_places_are_judged_as_two_sides():
         unit = "count" if step == 1 else "s"
         (line,) = judged({"x": ours}, {"x": theirs}, unit=unit).benchmarks
         pair = judged_pair(
-            np.log(theirs).tolist(),
-            np.log(ours).tolist(),
-            risk=0.05,
-            margin=0.01,
-            unit=unit,
+            np.log(theirs).tolist(), np.log(ours).tolist(), risk=0.05, margin=0.01, unit=unit
         )
         assert pair[0] == line.outcome
         assert pair[2:] == pytest.approx((math.log(line.low), math.log(line.high)))

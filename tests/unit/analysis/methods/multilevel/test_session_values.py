@@ -163,10 +163,7 @@ def test_paired_sessions_without_spread_have_the_error_of_rounding(alone):
     runs, steps = 4, [1.0, 1.01, 1.0, 1.01]
     sides = [
         PerformanceMatrix.from_samples(
-            name,
-            {"a": steps * len(ids)},
-            better="lower",
-            sessions={"a": np.repeat(ids, runs)},
+            name, {"a": steps * len(ids)}, better="lower", sessions={"a": np.repeat(ids, runs)}
         )
         for name, ids in (("new", (1, 2, 3, *alone)), ("old", (1, 2, 3)))
     ]

@@ -111,8 +111,7 @@ def test_one_run_in_a_stratum(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "said"),
-    [((2, 1, 2), "benchmark 'b1': "), ((1, 2, 1), "benchmark 'b0' and 1 more: ")],
+    ("sizes", "said"), [((2, 1, 2), "benchmark 'b1': "), ((1, 2, 1), "benchmark 'b0' and 1 more: ")]
 )
 def test_only_benchmarks_with_one_run_are_said_to_have_too_few(
     sizes: tuple[int, ...], said: str
@@ -330,15 +329,9 @@ def test_too_few_units_for_a_studentized_end() -> None:
 
 
 def test_rounds_that_lack_a_benchmark_are_drawn_anew() -> None:
-    a = matrix(
-        "a",
-        {"x": [1.0, 1.1, 1.2, 1.3], "y": [2.0]},
-        blocks={"x": [1, 2, 3, 4], "y": [2]},
-    )
+    a = matrix("a", {"x": [1.0, 1.1, 1.2, 1.3], "y": [2.0]}, blocks={"x": [1, 2, 3, 4], "y": [2]})
     b = matrix(
-        "b",
-        {"x": [1.5, 1.6, 1.4, 1.3], "y": [2.2, 2.3]},
-        blocks={"x": [1, 2, 3, 4], "y": [2, 3]},
+        "b", {"x": [1.5, 1.6, 1.4, 1.3], "y": [2.2, 2.3]}, blocks={"x": [1, 2, 3, 4], "y": [2, 3]}
     )
     found = bootstrap_speedup(a, b, rng=rng())
     assert found.unit == "block"

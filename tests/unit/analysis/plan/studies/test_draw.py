@@ -304,10 +304,7 @@ def test_blocks_that_cannot_be_drawn(population, rng):
     with pytest.raises(UsageError, match="more than one run"):
         type1_study(population(blocks=np.zeros(200, dtype=int)), draws="block", rng=rng)
     apart = PerformanceMatrix.from_samples(
-        "p",
-        {"a": [1.0, 2.0], "b": [1.0, 2.0]},
-        better="lower",
-        blocks={"a": [1, 2], "b": [2, 3]},
+        "p", {"a": [1.0, 2.0], "b": [1.0, 2.0]}, better="lower", blocks={"a": [1, 2], "b": [2, 3]}
     )
     with pytest.raises(InsufficientDataError, match="fewer than two blocks"):
         type1_study(apart, draws="block", rng=rng)

@@ -149,10 +149,7 @@ def test_benchmarks_with_runs_of_zero_are_cells_too(matrix, subject) -> None:
     def zeroed(one: PerformanceMatrix) -> PerformanceMatrix:
         values = one.values("y").copy()
         values[3] = 0
-        return replace(
-            one.select(["x"]),
-            with_zeros=replace(one.select(["y"]), samples=(values,)),
-        )
+        return replace(one.select(["x"]), with_zeros=replace(one.select(["y"]), samples=(values,)))
 
     judged = subject(zeroed(a), zeroed(b))
     assert cells_of(judged, "y")["a"].values.min() == 0

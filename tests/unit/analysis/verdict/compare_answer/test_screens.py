@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from analysis.commands.compared import write_exports
 from analysis.verdict.compare import Standing, screen_of
 from analysis.verdict.compare_sentences import answer_sentence
 
@@ -127,3 +131,23 @@ def test_where_the_baseline_fails_nothing_is_answered(compared, failing):
     assert screen_of(found, short=True).startswith(
         "no answer: 9 of 36 runs of 'gzip -6 f' failed (exit code 1)"
     )
+
+
+def test_exports_have_the_names_and_columns_of_hyperfines(compared, tmp_path):
+    # authority: hyperfine 1.15.0, -n a 'sleep 0.01' and -L t 0.01,0.02 with --export-csv
+    made = compared([("sort a", 0.1, 0.01), ("sort b", 0.2, 0.01)], names=("first", None))
+    filled = [
+        replace(one, name=f"n={k}", parameters={"n": k})
+        for k, one in zip("12", made.commands, strict=True)
+    ]
+    head = "command,mean,stddev,median,user,system,min,max"
+    for answer, commands, more in (
+        (made, ["first", "sort b"], ""),
+        (replace(made, commands=tuple(filled)), ["sort a", "sort b"], ",parameter_n"),
+    ):
+        write_exports(answer, {"csv": str(tmp_path / "csv"), "json": str(tmp_path / "json")})
+        lines = (tmp_path / "csv").read_text().splitlines()
+        assert [lines[0], *(line.split(",")[0] for line in lines[1:])] == [head + more, *commands]
+        assert [line.rpartition(",")[2] for line in lines[1:]] == ["1", "2"] or not more
+        found = json.loads((tmp_path / "json").read_text())["results"]
+        assert [one["command"] for one in found] == commands

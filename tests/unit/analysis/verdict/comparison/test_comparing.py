@@ -123,10 +123,7 @@ def test_a_benchmark_whose_runs_all_fail_in_one_trial_cannot_be_told(night):
 
     old, new = night("one", EFFECTS, seed=1), night("two", EFFECTS, seed=2, change=fail)
     (one,) = compare_trials(old, new).candidates
-    assert {line.name: line.reason for line in one.benchmarks} == {
-        "x": None,
-        "y": "fails-more-new",
-    }
+    assert {line.name: line.reason for line in one.benchmarks} == {"x": None, "y": "fails-more-new"}
     assert one.these is None
     assert one.word == "reproduced"  # x leads: the only one of which both know an effect
 

@@ -11,6 +11,7 @@ from analysis.errors import UsageError
 from harness.campaign.schema import identity_of
 from harness.commands.comparing import (
     NOTICED,
+    _typed,
     again_words,
     campaign_of,
     manner_of,
@@ -169,14 +170,21 @@ def test_warm_ups_that_are_asked_for_come_once(make):
 
 def test_the_description_is_the_command_line_that_measures_the_same(make, compare_line):
     options = {"exit": (3,), "prepare": "make x", "cpus": "none", "shell": "sh"}
-    campaign = make("a | b 'c d'", "-x", name=("one two", "b"), **options)
+    campaign = make("a | b 'c d'", "-x", name=("one two", "-b"), **options)
     words = shlex.split(campaign.description)
     assert words[:2] == ["fairtrial", "compare"]
     args = compare_line(*words[2:])
     assert args.commands == ["a | b 'c d'", "-x"]
-    assert args.name == ["one two", "b"]
+    assert args.name == ["one two", "-b"]
+    names = [one.name for one in _typed(campaign.description, 2)]
+    assert names == args.name
     assert (args.exit, args.prepare, args.shell) == ([3], ["make x"], ["sh"])
     assert list(again_words(args, wanted_commands(args))) == words[2:]
+
+
+def test_hooks_are_named_by_their_options(make):
+    hooks = make("true", setup="a", cleanup="b").hooks
+    assert [one.mark for one in (*hooks.setup, *hooks.cleanup)] == ["--setup", "--cleanup"]
 
 
 def test_a_parameter_fills_what_prepares_each_run(make):

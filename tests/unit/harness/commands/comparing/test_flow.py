@@ -12,6 +12,7 @@ from analysis.errors import InsufficientDataError
 from analysis.record.trial_files import TrialStatus
 from harness.cli import main
 from harness.errors import HostError
+from harness.launch.commands import CommandFailedError
 from harness.trial.ending import Ending
 
 
@@ -77,6 +78,8 @@ def test_standard_output_holds_the_answer_alone(compare, judge):
     [
         (("true",), "measuring 1 command, at most about 10 s (Ctrl-C keeps what is there)"),
         (("--for", "5m", "true", "true"), "comparing 2 commands, at most about 5 min (Ctrl-C"),
+        # seen: 150 s were "about 2 min"
+        (("--for", "150s", "true"), "measuring 1 command, at most about 2 min 30 s (Ctrl-C"),
         (("-r", "12", "true", "true"), "comparing 2 commands, 12 runs each (Ctrl-C"),
         (("--sessions", "3", "true", "true"), "comparing 2 commands, 3 sessions (Ctrl-C"),
         (("-L", "x", "1,2,3,4", "true {x}"), "comparing 4 commands, at most about 40 s (Ctrl-C"),
@@ -97,21 +100,19 @@ def test_failed_runs_and_an_interruption_keep_their_exit_codes(compare):
 
 def test_what_the_judge_cannot_say_is_said_and_the_larger_code_counts(compare, judge):
     judge.error = InsufficientDataError("two runs are needed", n=1, needed=2)
-    for status, failed, expected in (
-        ("complete", 0, 6),
-        ("complete", 2, 6),
-    ):
+    for status, failed, expected in (("complete", 0, 6), ("complete", 2, 6)):
         code, said, complaint = compare(status=status, failed=failed)
         assert (code, said) == (expected, "")
         assert complaint.count("fairtrial: two runs are needed") == 1
 
 
-def test_an_interruption_before_anything_is_known_keeps_what_is_there(compare, judge):
+def test_an_interruption_before_anything_is_known_keeps_what_is_there(compare, judge, tmp_path):
     judge.error = InsufficientDataError("two runs are needed", n=1, needed=2)
     code, said, complaint = compare(status="interrupted")
     assert (code, said) == (130, "")
     assert "stopped by you after 4 runs, before anything could be said; all are kept" in complaint
-    assert complaint.endswith("next  fairtrial compare --resume    goes on\n")
+    words = " ".join(complaint.replace("\\", "").split())
+    assert words.endswith(f"next fairtrial compare --resume {tmp_path} goes on")
 
 
 def test_a_reader_who_has_gone_changes_no_exit_code(compare):
@@ -145,8 +146,20 @@ def test_a_host_that_is_busy_is_told_by_the_option(compare):
         (("--resume=runs/x", "true"), "there is none to name"),
         (("--resume", "--margin", "3%"), "--margin is chosen when a comparison begins"),
         (("--resume", "-r", "3"), "--runs is chosen when a comparison begins"),
+        # seen: each of these was taken, and did nothing
+        (("--resume", "--timeout", "3"), "--timeout is chosen when a comparison begins"),
+        (("--resume", "--cpus", "0"), "--cpus is chosen when a comparison begins"),
+        (("--resume", "-n", "a"), "--name is chosen when a comparison begins"),
+        (("--resume", "-i"), "--ignore-failure is chosen when a comparison begins"),
+        (("--resume", "--counters"), "--counters is chosen when a comparison begins"),
+        (("--resume", "-L", "n", "1,2"), "--parameter-list is chosen when a comparison begins"),
+        (("--try", "true", "false"), "--try executes one command once, without further commands"),
+        (("--try", "true {n}", "-L", "n", "1,2"), "once, without --parameter-list"),  # a crash
+        (("--try", "true", "--for", "5s"), "once, without --for fix"),
+        (("--try", "sleep 9", "--timeout", "0.1"), "once, without --timeout"),
+        (("--try", "true", "--json"), "once, without --json"),
         (("--for", "soon", "true"), "90s"),
-        (("-r", "3", "--for", "5s", "true"), "--for has nothing to say"),
+        (("-r", "3", "--for", "5s", "true"), "--runs and --for cannot be combined"),
     ],
 )
 def test_what_contradicts_itself_is_refused(compare, words, says):
@@ -155,9 +168,27 @@ def test_what_contradicts_itself_is_refused(compare, words, says):
     assert says in re.sub(r"\s+", " ", complaint)
 
 
-def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd):
+def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd, tmp_path):
     assert compare("--try", "sh -c 'echo out; echo err >&2; exit 3'")[:2] == (1, "")
     shown = capfd.readouterr()
     assert (shown.out, shown.err.splitlines()[0]) == ("out\n", "err")
     assert compare("--try", "sh -c 'exit 3'", "--exit", "3")[0] == 0
+    (tmp_path / "script").write_text("# no interpreter\n")
+    (tmp_path / "script").chmod(0o755)
+    code, said, complaint = compare("--try", "./script")  # a crash
+    assert (code, said, "#!" in complaint) == (4, "", True)
     assert judge.asked == []
+
+
+def test_a_hook_that_fails_is_told_by_what_was_typed(compare, tmp_path):
+    # seen: a temporary campaign.yaml, line 15, and a line for a shell
+    error = CommandFailedError(
+        f"hook 'setup' failed with exit code 1: /bin/sh -c cd {tmp_path} || exit\nmake data",
+        "--setup",
+        "read LOG; if it needs more time, raise hooks.timeout",
+    )
+    code, _, complaint = compare(error=error)
+    assert code == 4
+    assert (
+        "--setup: hook 'setup' failed with exit code 1: make data\n  fix: read LOG\n" in complaint
+    )

@@ -35,34 +35,13 @@ def test_options_whose_value_stands_behind_equals_eat_no_command(compare_line, o
 
 
 def test_hyperfines_short_options(compare_line):
-    words = [
-        "-w",
-        "3",
-        "-r",
-        "10",
-        "-i",
-        "-p",
-        "prep",
-        "-s",
-        "setup",
-        "-c",
-        "clean",
-        "-n",
-        "a",
-        "-u",
-        "ms",
-        "-N",
-        "-L",
-        "x",
-        "1,2",
-    ]
-    args = compare_line(*words, "do {x}")
+    words = "-w 3 -r 10 -i -p prep -s setup -c clean -n a -u ms -N -L x 1,2"
+    args = compare_line(*words.split(), "do {x}")
     assert (args.warmup, args.runs, args.ignore_failure, args.time_unit) == (3, 10, True, "ms")
     assert (args.prepare, args.setup, args.cleanup) == (["prep"], "setup", "clean")
     assert args.name == ["a"]
-    args = compare_line(
-        *["-m", "5", "-M", "50", "-S", "zsh", "-P", "x", "1", "3", "-D", "1"], "do {x}"
-    )
+    words = "-m 5 -M 50 -S zsh -P x 1 3 -D 1"
+    args = compare_line(*words.split(), "do {x}")
     assert (args.min_runs, args.max_runs, args.shell) == (5, 50, ["zsh"])
     assert args.parameter_step_size == "1"
     long = "--warmup 1 --runs 2 --min-runs 1 --max-runs 3 --command-name n --input f -i"

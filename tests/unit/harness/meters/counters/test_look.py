@@ -117,10 +117,7 @@ def test_what_was_not_there_before_the_kernel_was_asked_stays_in_its_place():
     look = look_of(plan(gone, FAULTS), [GOOD])
     assert [one.name for one in look.counted] == ["page-faults"]
     assert look.missing[0].what == "there is no PMU 'gpu' on this host"
-    assert look.to_dict() == {
-        "page-faults": "all",
-        "x": "none: there is no PMU 'gpu' on this host",
-    }
+    assert look.to_dict() == {"page-faults": "all", "x": "none: there is no PMU 'gpu' on this host"}
 
 
 def test_what_the_kernel_does_not_count_for_a_program_is_no_matter_of_the_processor():

@@ -15,12 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from harness.host.activity import Host
-from harness.trial.metering import (
-    EnergyCounter,
-    EnergyMeter,
-    measure_idle,
-    open_energy,
-)
+from harness.trial.metering import EnergyCounter, EnergyMeter, measure_idle, open_energy
 
 hosts = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[4] / "hosts" / "trees.py")))
 RANGE = 262143328850
