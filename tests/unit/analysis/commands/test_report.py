@@ -7,8 +7,6 @@ import io
 import json
 import os
 import re
-import sys
-import types
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -297,8 +295,7 @@ def test_the_pictures_need_no_report(trial, tmp_path, monkeypatch):
         asked.append(folder)
         return (Path("f.svg"),)
 
-    figures = types.SimpleNamespace(write_all=write_all)
-    monkeypatch.setitem(sys.modules, "analysis.report.figures", figures)
+    monkeypatch.setattr("analysis.report.figures.write_all", write_all)
     code, out, _ = execute(trial, "--plots", tmp_path / "p")
     assert (code, out, asked) == (0, "f.svg\n", [tmp_path / "p"])
 
