@@ -208,7 +208,7 @@ def _runs_in(
         return {}
     for (stem, unit), places in numbered.items():  # 1, 2, 4 may be threads
         whole = sorted(places) in ([*range(len(places))], [*range(1, len(places) + 1)])
-        if whole and (stem or {*places.values()} <= {*numeric}):
+        if whole and (stem or (taken and {*places.values()} <= {*numeric})):
             found.setdefault((stem if len(stem) > 1 else "value", unit), (*places.values(),))
     wide = {of: places for of, places in found.items() if len(places) > 1}
     return {of: places for of, places in wide.items() if {*numeric} & {*places}}

@@ -55,7 +55,7 @@ TABLE = """
 2   submit c.yaml --count 2 --dry-run --resume
 5   cancel runs/one --json
 0   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --max-memory 9G -q
-0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --json -v
+0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --wait-for-lock=9 --json -v
 0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9 --json
 7   verdict new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --gate 'slower>900%' --allow-missing
 0   verdict runs/one --always-valid --all

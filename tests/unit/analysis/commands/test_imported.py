@@ -292,11 +292,12 @@ def test_a_matrix_file_is_read_as_ever(tmp_path: Path, heads: str) -> None:
     assert trial_and_variant(str(paths[0])) is None
 
 
-def test_the_first_screen_says_that_hosts_are_taken_as_one(tmp_path: Path) -> None:
+def test_the_first_screen_says_that_each_host_is_an_occasion(tmp_path: Path) -> None:
     rows = (f"h{k % 3},{v},b,{100 * (1 + k % 3) + k}" for k in range(12) for v in ("old", "new"))
     path = tmp_path / "lab.csv"
     path.write_text("\n".join(("host,variant,benchmark,time_ms", *rows)) + "\n")
     said = " ".join(executed("verdict", path)[1].split())
-    assert "note the column 'host' names 3 hosts (h0, h1, h2)" in said
-    assert "'session=host'" in said
+    assert "note the column 'host' names 3 hosts (h0, h1, h2), and each is an occasion" in said
+    assert "3 sessions x 4 runs" in said
+    assert "'variant=host'" in said
     assert "3 hosts" not in executed("verdict", path, "--columns", "session=host")[1]
