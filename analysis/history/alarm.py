@@ -29,7 +29,7 @@ from ..pages.result import plain
 from ..stats.arguments import counted
 from ..stats.samples import Array
 
-Direction = Literal["slower", "faster"]
+Direction = Literal["faster", "slower"]
 AlarmWord = Literal["proven", "ruled-out", "undecided"]
 Withheld = Literal["nights-depend", "drift"]
 

@@ -44,10 +44,8 @@ def test_what_is_always_the_same_does_not_come_of_the_modules_that_are_loaded(
         seen.append(drawn)
 
     draw()
-    before = seen.copy()
-    seen.clear()
-    numbers = ", ".join(str(7_000_000 + n) for n in range(1000))
-    (tmp_path / "of_many_numbers.py").write_text(f"NUMBERS = [{numbers}]\n")
+    before, seen[:] = seen.copy(), []
+    (tmp_path / "of_many_numbers.py").write_text(f"NUMBERS = {[*range(7_000_000, 7_001_000)]}\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("of_many_numbers")
     draw()

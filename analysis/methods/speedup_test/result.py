@@ -123,7 +123,7 @@ def _wilson(a: int, b: int, z: float, yates: float) -> tuple[float, float]:
     return low, high
 
 
-Side = Literal["baseline", "candidate"]
+Side = Literal["candidate", "baseline"]
 Outcome = Literal["rejected", "not rejected", "not tested"]
 Centre = Literal["min", "mean", "median"]
 Weighting = Literal["equal", "fraction", "custom"]
