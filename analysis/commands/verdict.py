@@ -345,7 +345,7 @@ def verdict(*, args: _Options, out: TextIO) -> int:
             _apart(out, k, as_json=args.json)
             decides = k == 0 or args.metric is not None  # the first decides, or all that were named
             codes.append(_show_trial(trial, variants, metric, args, out, decides=decides))
-        return _worst(codes)
+        return min(filter(None, codes), default=0)  # proven (1) counts more than undecided (7)
     several = [f"--metric {args.metric}"] * ("," in (args.metric or ""))
     for option in (*args.given("pairs", "rank", "variant", "certificate"), *several):
         fix = "leave it out, or name one trial alone"
@@ -383,11 +383,6 @@ def _fleet(folder: Path, variant: str | None, args: _Options, out: TextIO) -> in
         without = [one.variant for one in answer.candidates if one.multilevel is None]
         if k == 0 or args.metric is not None:
             codes.append(_gated(answer, without, args, out))
-    return _worst(codes)
-
-
-def _worst(codes: Sequence[int]) -> int:
-    """Give the exit code of several gates: one that is proven counts more than one that is undecided."""
     return min(filter(None, codes), default=0)
 
 

@@ -175,7 +175,9 @@ def _reader(hint: Any) -> _Reader:  # noqa: ANN401 - whatever an annotation is
     if len(either) > 1:
         first, *others = (_reader(part) for part in either if part is not types.NoneType)
         read_one = _either(first, others[0]) if others else first
-        return _or_none(read_one) if types.NoneType in either else read_one
+        if types.NoneType not in either:
+            return read_one
+        return lambda value, at: None if value is None else read_one(value, at)
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple:
         reader = _reader(inner[0])
@@ -201,10 +203,6 @@ def _either(first: _Reader, second: _Reader) -> _Reader:
             return second(value, at)
 
     return read
-
-
-def _or_none(reader: _Reader) -> _Reader:
-    return lambda value, at: None if value is None else reader(value, at)
 
 
 def _mapping_of(reader: _Reader) -> _Reader:
