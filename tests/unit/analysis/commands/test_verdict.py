@@ -182,10 +182,9 @@ def test_an_open_gate_is_asked_again_as_it_was(synthetic, tmp_path, monkeypatch)
         assert (code, again in text.replace(" \\\n         ", "")) == (7, True)
 
 
-@pytest.mark.parametrize(("codes", "worst"), [((0, 7, 1), 1), ((7, 0, 0), 7), ((0, 0, 0), 0)])
+@pytest.mark.parametrize(("codes", "worst"), [([1, 7, 0], 1), ([0, 0, 7], 7), ([0, 0, 0], 0)])
 def test_of_several_gates_what_is_proven_counts_most(trial, monkeypatch, codes, worst):
     # authority: the gate itself, of several candidates (docs/ci.md)
-    given = iter(codes)
-    monkeypatch.setattr("analysis.commands.verdict._show_trial", lambda *_, **__: next(given))
-    words = ("--metric", "wall,user,system", "--gate", "slower>2%")
-    assert executed("verdict", trial, *words)[0] == worst
+    monkeypatch.setattr("analysis.commands.verdict._show_trial", lambda *_, **__: codes.pop())
+    words = ("verdict", trial, "--metric", "wall,user,system", "--gate", "slower>2%")
+    assert executed(*words)[0] == worst
