@@ -21,7 +21,12 @@ from hypothesis import HealthCheck, settings
 import harness.cli
 from tests.examples import MOST, SHARE, draw_of_no_module
 from tests.json_schemas import holding
-from tests.own_network import can_leave, has_left, leave_the_network
+from tests.own_network import (
+    can_leave,
+    has_left,
+    leave_the_network,
+    only_marked_tests_lock,
+)
 
 if TYPE_CHECKING:
     from harness.host.state import OwnGroup
@@ -136,6 +141,7 @@ def no_time_passes_for_a_line_about_work() -> None:
     from analysis import announcing
 
     announcing.clock = lambda: 0.0
+    only_marked_tests_lock()
 
 
 @pytest.fixture(scope="session")

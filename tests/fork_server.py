@@ -107,6 +107,7 @@ def _import_the_product() -> None:
     _FORKED.update(runpy.run_path(str(Path(__file__).with_name("fork_answers.py"))))
     sys.path.append(str(Path(__file__).parents[1]))
     _VIRTUAL.append(importlib.import_module("tests.virtual"))
+    importlib.import_module("tests.own_network").only_marked_tests_lock()
     sys.path.pop()
 
 

@@ -77,6 +77,21 @@ def can_leave() -> bool:
     os._exit(0)
 
 
+def only_marked_tests_lock() -> None:
+    """Let a test that locks a CPU be marked `host`: two of one suite at a time would meet."""
+    from harness.trial.folder import CpuLock
+
+    lock = CpuLock.__init__
+
+    def checked(self: CpuLock, cpus: tuple[int, ...]) -> None:
+        test = os.environ.get("PYTEST_CURRENT_TEST", "")
+        alone = "PYTEST_XDIST_WORKER" not in os.environ or "host" in test.partition("@")[2]
+        assert alone or not cpus, f"{test} locks CPUs, without the mark host"
+        lock(self, cpus)
+
+    CpuLock.__init__ = checked  # type: ignore[method-assign]
+
+
 def main() -> None:
     if can_leave():
         leave_the_network()

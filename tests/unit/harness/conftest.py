@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from analysis.record.run_numbers import Measurement
-from analysis.record.trial_files import Manifest
+from analysis.record.trial_files import Manifest, PlannedRun
 from harness.campaign.model import (
     Campaign,
     Cell,
@@ -21,6 +21,7 @@ from harness.campaign.model import (
     Protocol as CampaignProtocol,
 )
 from harness.campaign.schema import RULE
+from tests.unit.analysis.conftest import measurement
 
 _PROCESSES = Path(__file__).parents[2] / "processes.py"
 
@@ -132,42 +133,10 @@ def make_manifest():
 @pytest.fixture
 def make_measurement():
     def make(position: int = 0, **changes: object) -> Measurement:
-        row = Measurement(
-            position=position,
-            session=1,
-            segment=0,
-            block=1,
-            benchmark="x",
-            variant="a",
-            warmup=False,
-            started_at="2026-11-21T04:12:00.000000000Z",
-            start_ns=1,
-            wall_ns=1_500_000,
-            spawn_ns=100_000,
-            user_s=0.001,
-            system_s=0.0,
-            max_rss_bytes=1,
-            max_rss_floor_bytes=2,
-            minor_faults=1,
-            major_faults=0,
-            voluntary_switches=1,
-            involuntary_switches=0,
-            cpus=None,
-            frequency_khz=None,
-            temperature_c=None,
-            steal_s=None,
-            padding_bytes=0,
-            outcome="ok",
-            exit_code=0,
-            signal=None,
-            detail=None,
-            metrics={},
-            stdout_bytes=None,
-            stdout_sha256=None,
-            orphans=0,
-            before_s=None,
-            after_s=None,
+        planned = PlannedRun(
+            position=position, session=1, block=1, benchmark="x", variant="a", warmup=False
         )
-        return dataclasses.replace(row, **changes)
+        unknown = dict.fromkeys(("cpus", "steal_s"))
+        return measurement(planned, 0.0015, **{"padding_bytes": 0, **unknown, **changes})
 
     return make
