@@ -27,6 +27,7 @@ from .runs import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level
 
 if TYPE_CHECKING:
     from .iterations import IterationsOfCell, ValuesOf
+    from .matrix_file import MatrixTable
 
 # --- Runs that failed, of each benchmark and in which sessions; and what those that a time limit ended tell.
 
@@ -348,13 +349,21 @@ class PerformanceMatrix:
         from .matrix_file import read_table
 
         table = read_table(Path(path), layout, decimal)
-        if table.better is not None and table.better != better:
+        called = name or table.name or Path(path).stem
+        return cls.of_table(table, str(path), better=better, unit=unit, name=called)
+
+    @classmethod
+    def of_table(
+        cls, table: MatrixTable, source: str, *, better: Better | None, unit: str, name: str
+    ) -> Self:
+        """Make a matrix of what a file holds, where smaller values are better unless it is said."""
+        if None not in (better, table.better) and table.better != better:
             what = f"the file says that {table.better} values are better, the call says {better}"
-            raise UsageError(what, str(path), "make both agree")
+            raise UsageError(what, source, "make both agree")
         return cls.from_samples(
-            name or table.name or Path(path).stem,
+            name,
             table.samples,
-            better=better,
+            better=better or table.better or "lower",
             unit=table.unit or unit,
             **{key: getattr(table, key) for key in _FROM_TABLE},
         )

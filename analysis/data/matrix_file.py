@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
@@ -53,6 +53,7 @@ _RUN = re.compile(
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _FEW = 3  # lines of headings and numbers that may be anything
 _LONGEST = 131_072  # characters of a cell
+_MEAN = re.compile(r"(geo(metric)?[ _.\-]?mean|gmean)( \S+=\S*)*", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}( \d{3})+", re.ASCII)
 
 
@@ -104,11 +105,29 @@ def read_text(
         found = _as_matrix(rows, source, layout, mark)
     if decimal is None and mark != ",":
         decimal = _decimal_of(found.grid, source)
-    return TextTable(
-        samples=_samples(source, found, decimal),
-        dress=found.dress,
-        cautions=tuple(found.cautions),
-    )
+    samples = _samples(source, found, decimal)
+    if layout is None and (several := next((c.about for c in found.cautions if c.about[1:]), ())):
+        first = rows[0][0].text
+        fix = "" if first else "head the names 'benchmark', and "
+        fix += (
+            f"say which: --columns 'benchmark={first or 'benchmark'}, variant={'+'.join(several)}'"
+        )
+        fix += ", or --layout rows (layout= in Python) for runs"
+        what = f"the columns {figures.listed(several, 4)} may be variants, or runs of one"
+        _refuse_cell(source, rows[0][1], what, fix)
+    means, cautions = means_among(samples)
+    kept = {name: row for name, row in samples.items() if name not in means}
+    return TextTable(samples=kept, dress=found.dress, cautions=(*found.cautions, *cautions))
+
+
+def means_among(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[Caution, ...]]:
+    """Give the names of benchmarks that are means of the others, such as ``geomean``, and a caution that says so."""
+    every = dict.fromkeys(names)
+    means = tuple(name for name in every if _MEAN.fullmatch(name.strip()))
+    if not means or len(means) == len(every):
+        return (), ()
+    text = f"a mean of the others is no benchmark, and left out: {figures.listed(means, 4)}"
+    return means, (Caution("left-out", text, means),)
 
 
 def _refuse_cell(source: str, cell: PlacedText, what: str, fix: str | None = None) -> NoReturn:
@@ -181,7 +200,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     named = [cell.text for cell in rows[0][1:] if cell.text and not _RUN.fullmatch(cell.text)]
     if header and named:
         text = f"the columns {figures.listed(tuple(named), 4)} were taken as runs of one variant"
-        cautions.append(Caution("columns-as-runs", text))
+        cautions.append(Caution("columns-as-runs", text, tuple(named)))
     names = [row[0] for row in body]
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
     if heading not in _LABEL and odd is not None:

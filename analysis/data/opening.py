@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import copy
 import csv
 import gc
 import gzip
@@ -22,7 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, BinaryIO, TypeVar, cast
+from typing import IO, Any, TypeVar
 
 from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
 from ..record.manifest import stated_columns
@@ -59,10 +60,7 @@ _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)? ?(?=[\s{}\[\]\"])",
     re.MULTILINE,
 )
-_TINY = (
-    re.compile(r"-\d{3}"),
-    re.compile(r"[eE]-\d{3}"),
-)  # may be too small; the first is found fast
+_TINY = re.compile(r"-\d{3}"), re.compile(r"[eE]-\d{3}")  # too small? the first is found fast
 _TOKEN = 24
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGEST = 400  # characters of a message
@@ -157,14 +155,25 @@ class Opened:
         """Parse the whole file as one JSON text, once; NaN and Infinity are read as such."""
         if "json" not in self.memo:
             try:
-                self.memo["json"] = (self._parsed(), None)
+                self.memo["json"] = self._parsed()
             except FairtrialError as error:
-                self.memo["json"] = (None, (type(error), error.args))
-        value, failed = self.memo["json"]
-        if failed is not None:
-            kind, text = failed
-            raise kind(*text)
-        return value
+                self.memo["json"] = error
+        if isinstance(found := self.memo["json"], FairtrialError):
+            raise copy.copy(found)  # who reads the file may say more
+        return found
+
+    def documents(self) -> Any:  # noqa: ANN401 - any JSON
+        """Give the JSON, or the list of what stands on its lines."""
+        if not self.text().lstrip().startswith("{") or isinstance(self.structure(), dict):
+            return self.json()
+        found = []
+        for number, line in enumerate(self.text().split("\n"), 1):
+            try:
+                found += [json.loads(line)] if line.strip() else []
+            except (ValueError, RecursionError) as error:
+                what = f"the line is no JSON: {error}"
+                raise self.fail(what, "write one object a line", at=f"{number}") from None
+        return found
 
     def _parsed(self) -> Any:  # noqa: ANN401 - any JSON
         text = self.text()
@@ -186,18 +195,13 @@ class Opened:
             raise self.fail(what, fix, at=f"{error.lineno}") from None
         except (RecursionError, ValueError) as error:
             raise self.fail(f"the JSON cannot be read: {error}", "is it damaged?") from None
-        if _HALF.search(text):
-            self._check_characters(value)
-        return value
-
-    def _check_characters(self, value: object) -> None:
-        """Refuse half a character, which no name in a result could be written with."""
         try:
-            json.dumps(value, ensure_ascii=False).encode()
+            if _HALF.search(text):  # no name in a result could be written with half a character
+                json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            half = error.object[error.start]
-            what = f"a text in it holds half a character ({half!r})"
+            what = f"a text in it holds half a character ({error.object[error.start]!r})"
             raise self.fail(what, "write the file again, with names in UTF-8") from None
+        return value
 
     def value(self, value: object, at: str, *, factor: float = 1.0) -> float:
         """Take a raw value: a finite number that is not negative; 0 is a value."""
@@ -301,16 +305,13 @@ def open_foreign(
     .gz, .bz2, .xz, .zst and .lz are known by their first bytes, not by their names.
     """
     path, name, data = _found(source)
-    return Opened(
-        source=source,
-        name=name,
-        path=path,
-        data=_unpacked(data, source),
-        encoding=encoding,
-        layout=layout,
-        decimal=decimal,
-        keys=keys or {},
-    )
+    given: dict[str, Any] = {
+        "encoding": encoding,
+        "layout": layout,
+        "decimal": decimal,
+        "keys": keys or {},
+    }
+    return Opened(source=source, name=name, path=path, data=_unpacked(data, source), **given)
 
 
 def _found(source: str) -> tuple[Path | None, str, bytes]:
@@ -356,12 +357,13 @@ def _unpacked(data: bytes, source: str) -> bytes:
     packer = packer_of(data)
     if packer is None:
         return data
-    openers: dict[str, Callable[[BinaryIO], IO[bytes]]] = {
-        "gz": lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file)),
+    most = most_of(len(data)) + 1
+    openers: dict[str, Callable[..., Any]] = {
+        "gz": gzip.open,
         "bz2": bz2.open,
         "xz": lzma.open,
-        "zst": lambda file: _zstd(file, source),
-        "lz": lambda file: io.BytesIO(_lzip(file.read(), most_of(len(data)) + 1)),
+        "zst": lambda _: io.BytesIO(_zstd(data, most, source)),
+        "lz": lambda _: io.BytesIO(_lzip(data, most)),
     }
     try:
         with openers[packer](io.BytesIO(data)) as file:
@@ -390,43 +392,26 @@ def _lzip(data: bytes, most: int) -> bytes:
     return found
 
 
-def _zstd(file: BinaryIO, source: str) -> BinaryIO:
+def _zstd(data: bytes, most: int, source: str) -> bytes:
+    """Unpack frames one after the other; the library's own stream takes a cut off one for a whole."""
     try:
         import zstandard
     except ImportError as error:
         fix = "pip install 'fairtrial[zstd]', or unpack it with 'zstd -d'"
         raise library_needed("a .zst file", "zstandard", error, source, fix=fix) from None
-    return cast("BinaryIO", _Zstd(file, zstandard))
-
-
-class _Zstd(io.RawIOBase):
-    """Frames of zstd one after the other; the library's own stream takes a cut off one for a whole."""
-
-    def __init__(self, file: BinaryIO, library: Any) -> None:  # noqa: ANN401 - a module
-        self._file, self._library = file, library
-        self._frame: Any = None
-        self._left = b""
-
-    def read(self, size: int = -1) -> bytes:
-        """Give some bytes; b"" at the end."""
-        del size  # a little of the packed file gives a bounded part of the unpacked one
-        while True:
-            data = self._left or self._file.read(_SIP)
-            self._left = b""
-            if not data:
-                if self._frame is not None:
-                    raise ValueError("its last frame does not end")
-                return b""
-            if self._frame is None:
-                self._frame = self._library.ZstdDecompressor().decompressobj()
-            try:
-                found: bytes = self._frame.decompress(data)
-            except self._library.ZstdError as error:
-                raise ValueError(str(error)) from None
-            if self._frame.eof:
-                self._left, self._frame = self._frame.unused_data, None
-            if found:
-                return found
+    found, frame, at = bytearray(), None, 0
+    while at < len(data) and len(found) < most:
+        frame = frame or zstandard.ZstdDecompressor().decompressobj()
+        try:
+            found += frame.decompress(data[at : at + _SIP])
+        except zstandard.ZstdError as error:
+            raise ValueError(str(error)) from None
+        at = min(at + _SIP, len(data))
+        if frame.eof:
+            at, frame = at - len(frame.unused_data), None
+    if frame is not None and len(found) < most:
+        raise ValueError("its last frame does not end")
+    return bytes(found)
 
 
 def _limited(file: IO[bytes], source: str, *, packed: int | None) -> bytes:
@@ -520,6 +505,5 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
 
 def open_in_folder(opened: Opened, name: Path) -> Opened:
     """Open a file of the folder."""
-    return open_foreign(
-        str(Path(opened.source) / name), encoding=opened.encoding, decimal=opened.decimal
-    )
+    source = str(Path(opened.source) / name)
+    return open_foreign(source, encoding=opened.encoding, decimal=opened.decimal)

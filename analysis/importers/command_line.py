@@ -12,23 +12,21 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..data.number_text import number_in
-from ..pages.model import Caution, cautions_of
+from ..data.opening import Opened
+from ..pages.model import Caution
 from ..pages.number_format import listed
 from .parsing import (
     FORMATS,
     ForeignCell,
     ForeignFile,
+    base_of,
     foreign_file,
     in_base_unit,
-    losses_of,
     number_or_text,
 )
-
-if TYPE_CHECKING:
-    from ..data.opening import Opened
 
 _STATS = "Performance counter stats for"
 _TABLE_HEAD = "Table of individual measurements"
@@ -94,24 +92,23 @@ def read_perf_stat(opened: Opened) -> ForeignFile:
     grouped: dict[tuple[str, str, str], list[float]] = {}
     for one in counters:
         grouped.setdefault((one.where, one.event, one.unit), []).append(one.value)
-    units = {unit: in_base_unit(unit) for _, _, unit in grouped}
-    means = ", the mean of the repetitions" * any(one.deviation for one in counters)
-    holding = {"multiplexed": part, "intervals": any(one.interval for one in counters)}
-    return foreign_file(
-        cells=(
+    cells = []
+    for (where, event, unit), values in grouped.items():
+        factor, base = in_base_unit(unit)
+        cells.append(
             ForeignCell(
                 benchmark=f"{opened.stem} {where}" if where else opened.stem,
                 metric=event,
-                unit=units[unit][1],
-                better="lower" if units[unit][1] == "s" else None,
-                processes=tuple((opened.value(v, event, factor=units[unit][0]),) for v in values),
+                unit=base,
+                better="lower" if base == "s" else None,
+                processes=tuple((opened.value(v, event, factor=factor),) for v in values),
                 keys={"event": event} | ({"where": where} if where else {}),
             )
-            for (where, event, unit), values in grouped.items()
-        ),
-        losses=losses_of("perf-stat", means=means),
-        notes=losses_of("perf-stat-notes", holding, events=", ".join(dict.fromkeys(part))),
-    )
+        )
+    means = ", the mean of the repetitions" * any(one.deviation for one in counters)
+    holding = {"multiplexed": part, "intervals": any(one.interval for one in counters)}
+    texts = {"means": means, "events": ", ".join(dict.fromkeys(part))}
+    return foreign_file("perf-stat", cells, holding, texts)
 
 
 def _separator(line: str) -> str | None:
@@ -200,22 +197,19 @@ def _of_table(opened: Opened) -> ForeignFile:
         elif inside and found and (match := _TABLE.match(line)):
             found[-1][1].append(opened.value(_number(match[1]), f"{number}"))
     fix = "add --table to 'perf stat -r N', or measure the runs with 'fairtrial run'"
-    kept = any(values for _, values in found)
-    opened.require(kept, "perf's text output holds a mean, no runs", fix, at="")
-    return foreign_file(
-        cells=(
-            ForeignCell(
-                benchmark=name,
-                processes=tuple((value,) for value in values),
-                known=True,
-                inner=1,
-                keys={"command": name},
-            )
-            for name, values in found
-            if values
-        ),
-        losses=losses_of("perf-stat-table"),
-    )
+    cells = [
+        ForeignCell(
+            benchmark=name,
+            processes=tuple((value,) for value in values),
+            known=True,
+            inner=1,
+            keys={"command": name},
+        )
+        for name, values in found
+        if values
+    ]
+    opened.require(cells != [], "perf's text output holds a mean, no runs", fix, at="")
+    return foreign_file("perf-stat-table", cells)
 
 
 # --- Logs in which every iteration stands.
@@ -229,7 +223,6 @@ def _of_table(opened: Opened) -> ForeignFile:
 _BEFORE = r"^(?:\d{4}-\d\d-\d\d[T ][\d:.]+Z? )?(?:\[info\] )?"
 _SAID = re.compile(rf"{_BEFORE}# ([A-Z][A-Za-z ]*): +(.*)$")
 _ITERATION = re.compile(rf"{_BEFORE}(# Warmup )?Iteration +(\d+): +(.*)$")
-_HEAD = re.compile(rf"{_BEFORE}# (?:JMH version|Fork): ", re.MULTILINE)
 _VALUE = re.compile(
     r"^(?:\(\*interrupt\*\) +)?(?:n = \d+, mean = )?(\d+)(?:[.,](\d+))?(?: ±\([\d.,]+%\) [\d.,]+)? ([^\s,]+)(?:$|, p)"
 )
@@ -261,11 +254,6 @@ class _Measured:
         return " ".join([self.lines["Benchmark"], *settings])
 
 
-def knows_jmh_log(opened: Opened) -> bool:
-    """Tell by the lines above a benchmark."""
-    return _HEAD.search(opened.head()) is not None
-
-
 def read_jmh_log(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, mode and set of parameters."""
     found: list[_Measured] = []
@@ -294,14 +282,10 @@ def read_jmh_log(opened: Opened) -> ForeignFile:
     alone = sum(one.planned == 0 for one in found)
     forks = ((cell, len(cell.processes), cell.failed or 0) for cell in cells)
     missing = (f"{of.benchmark!r} has {n} of its {n + k} forks" for of, n, k in forks if k)
-    return foreign_file(
-        cells=cells,
-        losses=losses_of("jmh-log", {"one-process": alone}, alone=alone, results=len(found)),
-        notes=(
-            *(Caution("forks-missing", text) for text in missing),
-            *cautions_of({"left-out": left != [] and f"left out: {listed(left, 3)} ({_FIX})"}),
-        ),
-    )
+    notes = [Caution("forks-missing", text) for text in missing]
+    notes += [Caution("left-out", f"left out: {listed(left, 3)} ({_FIX})")] * bool(left)
+    about = {"alone": alone, "results": len(found)}
+    return foreign_file("jmh-log", cells, {"one-process": alone}, about, notes=notes)
 
 
 def _add(opened: Opened, to: _Measured, text: str, number: int) -> None:
@@ -309,9 +293,7 @@ def _add(opened: Opened, to: _Measured, text: str, number: int) -> None:
     if match is None:
         to.left = to.left or f"line {number} has no digits, {text}"
         return
-    factor, to.unit = in_base_unit(match[3].removesuffix("/op"))
-    if match[3].endswith("/op") and to.unit != "s":
-        factor, to.unit = 1.0, match[3]
+    factor, to.unit = base_of(match[3])
     digits = number_or_text(f"{match[1]}.{match[2] or 0}")
     to.forks[-1].append(opened.value(digits, f"{number}", factor=factor))
 
@@ -338,14 +320,8 @@ def _cell(one: _Measured) -> ForeignCell:
 
 
 _COMPLETED = re.compile(
-    rf"{_BEFORE}=+ (\S+) \(([^()]*)\)(?: \[([^\[\]]*)\])?, iteration (\d{{1,9}}) completed \(([\d.,]+) ms\)",
-    re.MULTILINE,
+    rf"{_BEFORE}=+ (\S+) \(([^()]*)\)(?: \[([^\[\]]*)\])?, iteration (\d{{1,9}}) completed \(([\d.,]+) ms\)"
 )
-
-
-def knows_renaissance_log(opened: Opened) -> bool:
-    """Tell by the line of an iteration that was completed."""
-    return _COMPLETED.search(opened.head()) is not None
 
 
 def read_renaissance_log(opened: Opened) -> ForeignFile:
@@ -362,17 +338,14 @@ def read_renaissance_log(opened: Opened) -> ForeignFile:
             runs[key][-1].append(opened.value(value, f"{number}", factor=1e-3))
     if not runs:
         raise opened.fail("no iteration stands in the log", "is it of Renaissance?")
-    return foreign_file(
-        cells=(
-            ForeignCell(
-                benchmark=name if configuration == "default" else f"{name} [{configuration}]",
-                processes=tuple(map(tuple, processes)),
-                known=True,
-                keys={"benchmark": name, "group": group, "configuration": configuration},
-            )
-            for (name, group, configuration), processes in runs.items()
-        ),
-        losses=losses_of(
-            "renaissance-log", {"one-process": all(len(one) == 1 for one in runs.values())}
-        ),
-    )
+    cells = [
+        ForeignCell(
+            benchmark=name if configuration == "default" else f"{name} [{configuration}]",
+            processes=tuple(map(tuple, processes)),
+            known=True,
+            keys={"benchmark": name, "group": group, "configuration": configuration},
+        )
+        for (name, group, configuration), processes in runs.items()
+    ]
+    alone = all(len(one) == 1 for one in runs.values())
+    return foreign_file("renaissance-log", cells, {"one-process": alone})

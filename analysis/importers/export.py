@@ -23,10 +23,11 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..data.opening import readable
 from ..errors import AnalysisError, UsageError, library_needed
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import counted, listed
-from .parsing import losses_of, writable
+from .parsing import losses_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,20 +137,18 @@ def exported_trial(
     names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
     found = tuple(Metric(name, *trial.metric(name)) for name in names)
     rows = _runs(trial, names)
+    named = [name for name in known if name in (variants or known)]
+    cells = ((bench, name) for name in named for bench in manifest.benchmarks)
     samples = tuple(
-        ExportedCell(
-            benchmark=writable(bench), variant=writable(variant), runs=tuple(rows[bench, variant])
-        )
-        for variant in known
-        if variant in (variants or known)
-        for bench in manifest.benchmarks
-        if (bench, variant) in rows
+        ExportedCell(benchmark=readable(cell[0]), variant=readable(cell[1]), runs=tuple(rows[cell]))
+        for cell in cells
+        if cell in rows
     )
     if not any(sample.processes(names[0]) for sample in samples):
         what = f"no run that counts has a value of {names[0]!r}"
         raise AnalysisError(what, str(trial.path), "name another --metric")
     return ExportedData(
-        name=writable(manifest.trial),
+        name=readable(manifest.trial),
         metrics=found,
         samples=samples,
         host=manifest.host if manifest.host != "unknown" else None,
@@ -183,8 +182,8 @@ def _beyond(trial: Trial, names: Sequence[str], variants: Sequence[str]) -> tupl
     counts = {"look": looks, "time": appended, "cell": len(never), "run": means}
     texts: dict[str, object] = {word: counted(n, word) for word, n in counts.items()}
     texts |= {"repeated": counted(repeated, "run"), "cut": listed(cut, 3)}
-    first = losses_of("appended", {}, **texts) if appended else {}
-    return cautions_of(first | losses_of("beyond", holding, **texts))
+    first = losses_of("appended", {"looks-lost": appended}, texts)
+    return (*first, *losses_of("beyond", holding, texts))
 
 
 def _runs(trial: Trial, metrics: Sequence[str]) -> dict[tuple[str, str], list[ExportedProcess]]:
@@ -244,19 +243,16 @@ def exported_matrices(name: str, matrices: Sequence[PerformanceMatrix]) -> Expor
     """Take the runs of matrices of one unit and direction."""
     first = matrices[0]
     metric = Metric(first.metric or "value", first.unit, first.better)
-    return ExportedData(
-        name=writable(name),
-        metrics=(metric,),
-        samples=tuple(
-            ExportedCell(
-                benchmark=writable(bench),
-                variant=writable(matrix.name),
-                runs=tuple(_of_matrix(matrix, place, metric.name)),
-            )
-            for matrix in matrices
-            for place, bench in enumerate(matrix.benchmarks)
-        ),
+    samples = tuple(
+        ExportedCell(
+            benchmark=readable(bench),
+            variant=readable(matrix.name),
+            runs=tuple(_of_matrix(matrix, place, metric.name)),
+        )
+        for matrix in matrices
+        for place, bench in enumerate(matrix.benchmarks)
     )
+    return ExportedData(name=readable(name), metrics=(metric,), samples=samples)
 
 
 def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[ExportedProcess]:
@@ -294,10 +290,8 @@ def read_exported(
     if named is None:
         first = metrics[0] if metrics else None
         read = read_sources([source], replace(how, metric=first, level="process"))
-        cautions = read.cautions
-        for matrix in read.matrices:
-            cautions = (*cautions, *matrix.cautions)
-        return exported_matrices(Path(source).stem, read.matrices), cautions
+        texts = (one for matrix in read.matrices for one in matrix.cautions)
+        return exported_matrices(Path(source).stem, read.matrices), (*read.cautions, *texts)
     path, variant = named
     trial = open_trial(path, better=how.better, by="session", decimal=how.decimal)
     return exported_trial(trial, metrics, () if variant is None else (variant,)), trial.cautions
@@ -346,8 +340,7 @@ def lost(
     }
     counts = {"failed": out, "cut": cut, "warmups": warmups}
     texts: dict[str, object] = {name: counted(n, "run") for name, n in counts.items()}
-    texts |= {"sessions": sessions, "rest": listed(rest)}
-    return cautions_of(losses_of("exported", holding, **texts))
+    return losses_of("exported", holding, texts | {"sessions": sessions, "rest": listed(rest)})
 
 
 def _held(names: Iterable[str], change: Callable[[str], str], where: str) -> dict[str, str]:
@@ -362,18 +355,15 @@ def _held(names: Iterable[str], change: Callable[[str], str], where: str) -> dic
 
 
 def _changed(why: str, *held: Mapping[str, str]) -> tuple[Caution, ...]:
-    texts = [
-        f"{ours!r} becomes {theirs!r}"
-        for names in held
-        for ours, theirs in names.items()
-        if ours != theirs
-    ]
-    text = f"names, {why}: {listed(texts, 3)}"
-    return cautions_of({"names-changed": texts != [] and text})
+    pairs = (pair for names in held for pair in names.items())
+    texts = [f"{ours!r} becomes {theirs!r}" for ours, theirs in pairs if ours != theirs]
+    return cautions_of({"names-changed": texts != [] and f"names, {why}: {listed(texts, 3)}"})
 
 
-def _first(exported: ExportedData, text: str, units: tuple[str, ...]) -> Metric:
-    """Give the metric for a file of one, which it must be able to hold."""
+def _first(
+    exported: ExportedData, text: str, units: tuple[str, ...]
+) -> tuple[Metric, tuple[Caution, ...]]:
+    """Give the metric for a file of one, which it must be able to hold, and whether it knows its name."""
     first = exported.metrics[0]
     if first.unit not in units or first.better != "lower":
         what = (
@@ -381,7 +371,9 @@ def _first(exported: ExportedData, text: str, units: tuple[str, ...]) -> Metric:
             f"{first.unit or 'none'!r}, {first.better} is better"
         )
         raise UsageError(what, exported.name, f"name another --metric, or {_TABLE}")
-    return first
+    unknown = f"that the values are {first.name!r}: the file knows only their unit"
+    named = first.name in _NAMES[first.unit]
+    return first, cautions_of({"metric-name-lost": not named and unknown})
 
 
 def _refuse_endless(exported: ExportedData, metric: Metric) -> None:
@@ -389,11 +381,6 @@ def _refuse_endless(exported: ExportedData, metric: Metric) -> None:
     if metric.unit == "s" and (longest := max(every, default=0.0)) > _LONGEST:
         what = f"{longest:.3g} s are too long to compute with"
         raise UsageError(what, exported.name, f"is the value right? {_TABLE}")
-
-
-def _name_lost(metric: Metric) -> tuple[Caution, ...]:
-    text = f"that the values are {metric.name!r}: the file knows only their unit"
-    return cautions_of({"metric-name-lost": metric.name not in _NAMES[metric.unit] and text})
 
 
 def _json(whole: object, indent: int | None = 2) -> bytes:
@@ -456,7 +443,7 @@ _MEMORY = "max_rss"
 
 def write_hyperfine(exported: ExportedData) -> Written:
     """Make the file."""
-    metric = _first(exported, "hyperfine's JSON", ("s",))
+    metric, unnamed = _first(exported, "hyperfine's JSON", ("s",))
     _refuse_endless(exported, metric)
     timed = [
         (one, [run for run in one.runs if not run.warmup and run.values.get(metric.name)])
@@ -469,10 +456,8 @@ def write_hyperfine(exported: ExportedData) -> Written:
     results = [_result(*pair, metric.name, memory=memory, alone=alone) for pair in timed if pair[1]]
     untimed = sum(not run.values.get(metric.name) for one in exported.samples for run in one.failed)
     written = (metric.name, *((_MEMORY,) if memory else ()))
-    return Written(
-        data=_json({"results": results}),
-        lost=(*lost(exported, *written, failed=untimed, means=True), *_name_lost(metric)),
-    )
+    lost_here = lost(exported, *written, failed=untimed, means=True)
+    return Written(_json({"results": results}), (*lost_here, *unnamed))
 
 
 def _result(
@@ -515,7 +500,7 @@ def write_pyperf(exported: ExportedData) -> Written:
         what = f"pyperf's JSON holds one variant, and here are {len(exported.variants)}"
         fix = f"write a file for each: SOURCE:VARIANT, with {', '.join(exported.variants)}"
         raise UsageError(what, exported.name, fix)
-    metric = _first(exported, "pyperf's JSON", ("s", "B"))
+    metric, unnamed = _first(exported, "pyperf's JSON", ("s", "B"))
     names = _held(exported.benchmarks, _clean, exported.name)
     processes = {one.benchmark: one.processes(metric.name) for one in exported.samples}
     zeros = sum(of.count(0) for every in processes.values() for of in every)
@@ -540,7 +525,7 @@ def write_pyperf(exported: ExportedData) -> Written:
         lost=(
             *cautions_of({"zeros-lost": zeros > 0 and text}),
             *lost(exported, metric.name),
-            *_name_lost(metric),
+            *unnamed,
             *_changed("which are one line without spaces around it", names),
         ),
     )

@@ -28,10 +28,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..data.opening import Opened, files_in, open_foreign, open_in_folder
 from ..errors import FairtrialError
+from ..record.run_numbers import Better
 from .parsing import (
     FORMATS,
     ForeignCell,
@@ -39,14 +40,10 @@ from .parsing import (
     count_of,
     foreign_file,
     in_base_unit,
-    losses_of,
     text_of,
     texts_of,
     within,
 )
-
-if TYPE_CHECKING:
-    from ..record.run_numbers import Better
 
 _BENCHMARKS = "benchmarks.json"
 _MOST = 100_000  # combinations of one benchmark
@@ -96,7 +93,7 @@ def _result(opened: Opened, path: Path) -> Opened | None:
 
 def read_asv(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, combination of parameters, and commit; one file is held at a time."""
-    met: Counter[str] = Counter(single=0, skipped=0, left=0)
+    met = Counter({"single": 0, "skipped": 0, "left-out": 0})
     if opened.is_folder:
         results = ((_result(opened, path), str(path)) for path in files_in(opened))
         files = [_cells(one, session, met) for one, session in results if one is not None]
@@ -117,13 +114,7 @@ def read_asv(opened: Opened) -> ForeignFile:
     facts = {"host": keys[0].get("machine"), "environment": keys[0].get("env_name")}
     if len(files) == 1:
         facts |= {"date": keys[0].get("date"), "commit": keys[0]["commit"]}
-    return foreign_file(
-        cells=cells,
-        variant_rule=" and ".join(rule),
-        losses=losses_of("asv", {"single": met["single"]}, **met),
-        notes=losses_of("asv-notes", {"skipped": met["skipped"], "left-out": met["left"]}, **met),
-        facts={key: text for key, text in facts.items() if text is not None},
-    )
+    return foreign_file("asv", cells, met, met, variant_rule=" and ".join(rule), facts=facts)
 
 
 def _cells(
@@ -167,7 +158,7 @@ def _cells(
                 values = opened.values(own, f"{at}[{k}]", factor=factor)
             elif value is not None:
                 if type(value) not in (int, float) or not (time or 0 <= value < math.inf):
-                    met["left"] += 1
+                    met["left-out"] += 1
                     continue
                 plain = factor == 1.0 and type(value) is float and 0 <= value < math.inf
                 values = (value if plain else opened.value(value, f"{at}[{k}]", factor=factor),)
@@ -344,15 +335,12 @@ def read_criterion(opened: Opened) -> ForeignFile:
     fix = "name the folder target/criterion; of cargo-criterion keep what 'cargo criterion --message-format=json' prints"
     opened.require(samples != [], "there is no sample in the folder", fix, at="")
     most = max(max(sample.counts) for sample in samples) or 1
-    apart = any(sample.baseline for sample in samples)
-    saved = ": each saved baseline is taken for an occasion of its own" * apart
-    unequal = any(len({*one.counts}) > 1 for one in samples)
-    named = any(sample.baseline is not None for sample in samples)
-    return foreign_file(
-        cells=map(_cell, samples),
-        variant_rule="the saved baseline's name" if named else "the file's name",
-        losses=losses_of("criterion", {"unequal-means": unequal}, most=most, saved=saved),
-    )
+    baselines = [sample.baseline for sample in samples if sample.baseline is not None]
+    saved = ": each saved baseline is taken for an occasion of its own" * any(baselines)
+    holding = {"unequal-means": any(len({*one.counts}) > 1 for one in samples)}
+    rule = "the saved baseline's name" if baselines else "the file's name"
+    texts = {"most": most, "saved": saved}
+    return foreign_file("criterion", map(_cell, samples), holding, texts, variant_rule=rule)
 
 
 def _named(opened: Opened, above: Opened | None) -> _Sample:

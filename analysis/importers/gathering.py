@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..data.matrix_file import means_among
 from ..data.opening import STDIN, no_collections, readable
 from ..data.trial_cautions import CHANGED, HOSTS, settings_differ
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
+from ..record.run_numbers import Better
 from ..words import shorten
-
-if TYPE_CHECKING:
-    from ..record.run_numbers import Better
-    from .parsing import ForeignCell, ForeignFile
+from .parsing import ForeignCell, ForeignFile
 
 _SHOWN = 8
 
@@ -118,39 +117,26 @@ def one_meaning(
                 raise _contradicted(metric, direction, better, where)
         meaning = (unit, direction if len(directions) > 1 else None)
         known = names.setdefault(metric, {})
-        if meaning not in known:
-            code, how = "units-apart", "in several units"
-            if unit in {of for of, _ in known}:
-                code, how = "directions-apart", "with both directions"
-            known[meaning] = _free(metric, meaning, known, taken)
-            if known[meaning] != metric:
-                text = f"{metric} stands there {how}: {known[meaning]!r} is a metric of its own"
-                parts.append(Caution(code, text, (known[meaning],)))
+        if (
+            meaning not in known
+        ):  # the first one has the metric's name, others also unit or direction
+            same = [name for (of, _), name in known.items() if of == unit]
+            name = f"{metric} [{unit or 'no unit'}]" if known else metric
+            name = f"{same[0]} [{meaning[1] or _UNSAID}]" if same else name
+            while name in taken - {metric}:  # the file has a metric of that very name
+                name += "*"
+            taken.add(name)
+            known[meaning] = name
+            if name != metric:
+                code, how = "units-apart", "in several units"
+                code, how = ("directions-apart", "with both directions") if same else (code, how)
+                text = f"{metric} stands there {how}: {name!r} is a metric of its own"
+                parts.append(Caution(code, text, (name,)))
         if (known[meaning], direction) != (metric, one.cell.better):
             cell = replace(one.cell, metric=known[meaning], better=direction)
             one = replace(one, cell=cell)  # noqa: PLW2901
         kept.append(one)
     return kept, parts
-
-
-def _free(
-    metric: str,
-    meaning: tuple[str, Better | None],
-    known: Mapping[tuple[str, Better | None], str],
-    taken: set[str],
-) -> str:
-    """Name a meaning of a metric: the first one has its name, others also their unit, or direction."""
-    unit, direction = meaning
-    same = [name for (of, _), name in known.items() if of == unit]
-    name = metric
-    if same:
-        name = f"{same[0]} [{direction or _UNSAID}]"
-    elif known:
-        name = f"{metric} [{unit or 'no unit'}]"
-    while name in taken - {metric}:  # the file has a metric of that very name
-        name += "*"
-    taken.add(name)
-    return name
 
 
 def require_agreement(cells: Iterable[NamedCell], better: Better | None) -> None:
@@ -242,9 +228,7 @@ def _placed(file: ForeignFile, chosen: ReadingChoices) -> Iterator[NamedCell]:
         yield NamedCell(
             benchmark=of(cell, chosen.benchmark, own) if chosen.benchmark else cell.benchmark,
             variant=of(cell, chosen.variant, own) if chosen.variant else variant,
-            occasion=occasion
-            if chosen.session is None
-            else of(cell, chosen.session, lies | session),
+            occasion=of(cell, chosen.session, lies | session) if chosen.session else occasion,
             source=source,
             place=lies["file"],
             cell=cell,
@@ -373,11 +357,13 @@ def one_definition(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[C
         if one.cell.definition:
             ways.setdefault(one.benchmark, {})[one.cell.definition] = None
     several = {name: known for name, known in ways.items() if len(known) > 1}
-    kept, words = [], []
-    for one in placed:
-        apart = one.benchmark in several and one.cell.definition
-        name = f"{one.benchmark} [{one.cell.definition}]"
-        kept.append(replace(one, benchmark=name) if apart else one)
+    kept = [
+        replace(one, benchmark=f"{one.benchmark} [{one.cell.definition}]")
+        if one.benchmark in several and one.cell.definition
+        else one
+        for one in placed
+    ]
+    words = []
     for name, known in several.items():
         which = f"{figures.listed(list(known), _SHOWN)}; --benchmark KEY takes them as one"
         text = f"{name!r} was measured in {len(known)} ways, which are not compared: {which}"
@@ -463,8 +449,7 @@ def _surely_kept(cells: Sequence[NamedCell]) -> bool:
 def _by_pair(double: Iterable[Double]) -> dict[tuple[str, str], list[str]]:
     """Put benchmarks together that repeat one variant, or one file of it, in the same place."""
     pairs: dict[tuple[str, str], list[str]] = {}
-    for cells, other in double:
-        one = cells[0]
+    for (one, *_), other in double:
         names = (one.variant, other.variant)
         if one.source != other.source:
             names = (f"{one.variant} in {one.source}", f"{other.variant} in {other.source}")
@@ -519,6 +504,8 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     again, copied = sources_twice(named)
     files = [file for k, file in enumerate(files) if k not in again]
     placed = [one for k, cells in enumerate(named) if k not in again for one in cells]
+    means, left_out = means_among(one.benchmark for one in placed)
+    placed = [one for one in placed if one.benchmark not in means]
     # what the files cannot tell, then what was met in them
     texts = [(one, file) for file in files for one in file.losses]
     texts += [(one, file) for file in files for one in file.notes]
@@ -528,7 +515,7 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
         text = f"the files are from {len(hosts)} hosts ({figures.listed(hosts, 3)})"
         text += ": a difference between them may be that of the hosts"
         parts.append(Caution(HOSTS, text, hosts))
-    parts += (*_alike(placed), *copied)
+    parts += (*_alike(placed), *copied, *left_out)
     parts += settings_differ((name_of(file.source), file.settings) for file in files)
     placed, cautions = one_meaning(placed, chosen.better)
     parts += cautions
@@ -541,10 +528,15 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
     if chosen.metric is not None:
         placed = _only(placed, chosen.metric)
     require_agreement(placed, chosen.better)
+    tables = dict.fromkeys(file.read_as for file in files)
+    rules = " or ".join(dict.fromkeys(file.variant_rule for file in files))
+    rule = f"the variant is {rules}; --variant KEY takes another"
+    if chosen.variant is not None:
+        rule = f"the variant is the key {chosen.variant!r} (--variant)"
     return GatheredCells(
         cells=tuple(placed),
         files=tuple(files),
-        rule=_rule(files, chosen),
+        rule=rule if "" in tables else " / ".join(tables),
         cautions=tuple(dict.fromkeys(parts)),
     )
 
@@ -571,8 +563,7 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
         groups.setdefault((one.benchmark, one.variant, one.sitting), []).append(one)
     kept = []
     for cells in groups.values():
-        counts = [one.cell.failed for one in cells if one.cell.failed is not None]
-        failed = max(counts, default=None)
+        failed = max((n for one in cells if (n := one.cell.failed) is not None), default=None)
         own = [one for one in cells if one.cell.metric == metric]
         if own:
             kept += [replace(one, cell=replace(one.cell, failed=failed)) for one in own]
@@ -584,13 +575,3 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
             cell = replace(mine[0].cell, **about, processes=(), failed=failed, cut=cut)
             kept.append(replace(cells[0], cell=cell))
     return kept
-
-
-def _rule(files: Sequence[ForeignFile], chosen: ReadingChoices) -> str:
-    tables = dict.fromkeys(file.read_as for file in files)
-    if "" not in tables:
-        return " / ".join(tables)
-    if chosen.variant is not None:
-        return f"the variant is the key {chosen.variant!r} (--variant)"
-    rules = dict.fromkeys(file.variant_rule for file in files)
-    return f"the variant is {' or '.join(rules)}; --variant KEY takes another"

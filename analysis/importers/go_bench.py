@@ -16,15 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from math import inf
-from typing import TYPE_CHECKING
 
+from ..data.opening import Opened
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from .parsing import FORMATS, TIMES, ForeignCell, ForeignFile, foreign_file, losses_of
-
-if TYPE_CHECKING:
-    from ..data.opening import Opened
-    from ..record.run_numbers import Better
+from ..record.run_numbers import Better
+from .parsing import FORMATS, TIMES, ForeignCell, ForeignFile, foreign_file
 
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+,[0-9]+")
 _NUMBER = re.compile(r"[-+]?(?:[0-9][0-9_]{0,400}\.?[0-9]{0,400}(?:[eE][-+]?[0-9]{1,9})?|NaN|Inf)$")
@@ -273,17 +270,12 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
     known = all(cell.known for cell in cells)
     one = known and max(len(cell.processes) for cell in cells) == 1
-    holding = {"processes-unknown": not known, "one-process": one}
+    holding = {"processes-unknown": not known, "one-process": one, "failed-benchmarks": failed}
     commits = ": each commit is taken for one" * any(cell.session for cell in cells)
-    return foreign_file(
-        cells=cells,
-        variant_rule="the file's name" if variant is None else f"the {variant}",
-        losses=losses_of("go-bench", holding, operations=found, commits=commits),
-        notes=losses_of(
-            "go-bench-notes", {"failed-benchmarks": failed}, failed=", ".join(failed[:8])
-        ),
-        facts={} if cpu is None else {"cpu_model": cpu},
-    )
+    texts = {"operations": found, "commits": commits, "failed": ", ".join(failed[:8])}
+    rule = "the file's name" if variant is None else f"the {variant}"
+    facts = {"cpu_model": cpu}
+    return foreign_file("go-bench", cells, holding, texts, variant_rule=rule, facts=facts)
 
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:

@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..data.number_text import is_numeric, number_in
+from ..data.number_text import Decimal, is_numeric, number_in
+from ..data.opening import Opened
 from ..errors import UsageError
 from ..pages import number_format as figures
+from ..record.run_numbers import Better
 from ..registry import shipped
 from .parsing import (
     FORMATS,
@@ -26,11 +28,6 @@ from .parsing import (
     is_quantity,
     quantity_in,
 )
-
-if TYPE_CHECKING:
-    from ..data.number_text import Decimal
-    from ..data.opening import Opened
-    from ..record.run_numbers import Better
 
 _WORDS = tomllib.loads(shipped("analysis/importers/headings.toml").read_text("utf-8"))
 _NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
@@ -67,7 +64,7 @@ class ColumnRoles:
     `ok`: All of them must say that a run is good. `literal`: Roles that a person gave a text instead of a column.
     `stated`: Columns of which a person said what they are. `rest`: Columns that are keys only, those of
     `time`, `commit` and `host` among them, or are ignored. `runs`: Value columns that hold the runs of a row, those of each
-    metric together.
+    metric together. `sides`: Where these are no runs but a variant each, the names of the variants.
     """
 
     benchmark: tuple[int, ...] = ()
@@ -91,6 +88,7 @@ class ColumnRoles:
     stated: frozenset[int] = frozenset()
     rest: tuple[int, ...] = ()
     runs: tuple[tuple[int, ...], ...] = ()
+    sides: tuple[str, ...] = ()
 
     @property
     def naming(self) -> tuple[int, ...]:
@@ -103,18 +101,6 @@ class ColumnRoles:
     def fates(self) -> tuple[int, ...]:
         """The columns that say what became of a run."""
         return (*self.ok, *(() if self.warmup is None else (self.warmup,)))
-
-    def unit_of(self, text: str, heading: str) -> tuple[float, str, Better | None]:
-        """Give factor, unit and direction of values: by the heading's unit, else by the row's own."""
-        factor, unit = in_base_unit(self.literal.get("unit") or heading or text)
-        return factor, unit, "lower" if unit == "s" else None
-
-    def is_of_rows(self, heading: str) -> bool:
-        """Tell whether unit and metric that a row names are those of the column of this heading's unit.
-
-        Where some columns have a unit in their headings, and others have not, they are the others'.
-        """
-        return not heading or all(unit for _, _, unit in self.values)
 
 
 def mapped(
@@ -140,6 +126,12 @@ def mapped(
         if place[role] is not None and role not in ("time", "commit", "host"):  # these are keys too
             taken.add(place[role])
     runs = _runs_in(headings, stated.get("runs"), taken, numeric)
+    sides: tuple[str, ...] = ()
+    own = stated.get("variant", ())
+    may = own or (place["benchmark"] and not place["variant"])
+    if may and not (runs or "value" in stated) and {*own} <= {*numeric}:
+        runs, sides = _sides_in(headings, own, taken, numeric)
+        place["variant"] = () if sides else place["variant"]
     taken |= {k for places in runs.values() for k in places}
 
     def judged(places: Iterable[int]) -> list[tuple[int, str, str]]:
@@ -176,7 +168,29 @@ def mapped(
         stated=frozenset(k for places in stated.values() for k in places),
         rest=tuple(k for k in range(len(headings)) if k not in used),
         runs=tuple(runs.values()),
+        sides=sides,
     )
+
+
+def _sides_in(
+    headings: Sequence[str], stated: Sequence[int], taken: Collection[int], numeric: Collection[int]
+) -> tuple[dict[tuple[str, str], tuple[int, ...]], tuple[str, ...]]:
+    """Give columns that hold a variant each, as `_runs_in`, and the variants: ``old_ms, new_ms``, or those `stated`."""
+    free = [k for k in range(len(headings)) if k not in taken]
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for k in stated or free:
+        words, unit = _base(headings[k]).split("_"), _value(headings[k], stated=True) or ""
+        for side in {*words} & {*_SAY["sides"]} if k in numeric and not stated else ():
+            words.remove(side)
+            found.setdefault(("_".join(words) or "value", unit), {})[side] = k
+        if stated:
+            found.setdefault(("value", unit), {})[headings[k].strip()] = k
+    wide = {of: sides for of, sides in found.items() if len(sides) > 1}
+    names = {tuple(sides) for sides in wide.values()}
+    inside = {k for sides in wide.values() for k in sides.values()}
+    if len(names) != 1 or any(_value(headings[k]) is not None for k in {*free} - inside):
+        return {}, ()
+    return {of: tuple(sides.values()) for of, sides in wide.items()}, names.pop()
 
 
 def _runs_in(
@@ -329,7 +343,7 @@ def is_long(
     headings = _dated(headings, columns)
     found = mapped(headings, numeric=numeric)
     if found is not None and (found.runs or found.benchmark or found.variant):
-        return not (bare and found.runs and found.benchmark and not found.rest)  # bare numbers
+        return not (bare and found.runs and found.benchmark and not (found.rest or found.sides))
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
     rest = (one for k, one in enumerate(headings) if k not in values)
     known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, repeat, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,9 +56,7 @@ from ..stats.samples import read_only
 from ..version import VERSION
 from ..words import shortened
 from .gathering import GatheredCells, NamedCell, Sitting, require_agreement
-
-if TYPE_CHECKING:
-    from .parsing import ForeignCell
+from .parsing import ForeignCell
 
 # --- What is in these files? The answer of ``fairtrial import --dry-run``: nothing is written.
 
@@ -161,32 +159,27 @@ _SHOWN = 40
 
 @page_of.register(Inspected)
 def _inspected_page(found: Inspected) -> Page:
-    more = len(found.cells) - _SHOWN
-    text = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
-    last = [Sentence(f"and {more} more")] * (more > 0)
-    sections = [Section((Sentence(text), _table(found.cells[:_SHOWN]), *last))]
-    if found.cannot_recover:
-        lost = tuple(map(Sentence, found.cannot_recover))
-        sections.append(Section(lost, title="cannot be told from them"))
-    texts = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
-    return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
-
-
-def _table(cells: tuple[InspectedCell, ...]) -> Table:
+    cells, more = found.cells[:_SHOWN], len(found.cells) - _SHOWN
     benchmarks = shortened([one.benchmark for one in cells], _NAME)
     variants = shortened([one.variant for one in cells], _VARIANT)
     columns = [Column(heading, "left") for heading in ("benchmark", "variant", "metric")]
     columns += map(Column, ("values", "processes", "failed", "first", "last"))
     rows: list[tuple[str | Value, ...]] = []
     for one in cells:
-        names = (benchmarks[one.benchmark], variants[one.variant], one.metric)
         counts = (one.values, one.processes, one.failed)
-        found = [Value("?" if of is None else f"{of}", of) for of in counts]
+        row = [Value("?" if of is None else f"{of}", of) for of in counts]
         for of in (one.first, one.last):
-            text = "-" if of is None else figures.quantity(of, one.unit or "")
-            found.append(Value(text, of))
-        rows.append((*names, *found))
-    return Table(name="cells", columns=tuple(columns), rows=tuple(rows))
+            row.append(Value("-" if of is None else figures.quantity(of, one.unit or ""), of))
+        rows.append((benchmarks[one.benchmark], variants[one.variant], one.metric, *row))
+    table = Table(name="cells", columns=tuple(columns), rows=tuple(rows))
+    text = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
+    last = [Sentence(f"and {more} more")] * (more > 0)
+    sections = [Section((Sentence(text), table, *last))]
+    if found.cannot_recover:
+        lost = tuple(map(Sentence, found.cannot_recover))
+        sections.append(Section(lost, title="cannot be told from them"))
+    texts = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
+    return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
 
 
 Values = tuple[float, ...]
@@ -290,10 +283,8 @@ def import_files(
         raise UsageError(f"there is no variant {baseline!r}", gathered.files[0].source, fix)
     found = inspect_files(gathered)
     trial = trial_of(gathered, Path(folder), better=better)
-    files: dict[str, Iterable[bytes]] = dict.fromkeys(
-        (ENVIRONMENT, PLAN, MEASUREMENTS, FINDINGS), ()
-    )
-    files[MEASUREMENTS] = _lines(gathered)
+    files: dict[str, Iterable[bytes]] = {ENVIRONMENT: (), PLAN: ()}
+    files |= {MEASUREMENTS: _lines(gathered), FINDINGS: ()}
     files[IMPORT] = [json.dumps(found.to_dict(), indent=2, allow_nan=False).encode() + b"\n"]
     with appearing(Path(folder)) as fresh:
         hashes = {name: write_hashed(fresh / name, data) for name, data in files.items()}
@@ -350,7 +341,8 @@ def _manifest(
     gathered: GatheredCells, name: str, counts: Counter[_Cell], metrics: dict[str, dict[str, str]]
 ) -> Manifest:
     files = gathered.files
-    named = "".join(f"{file.format}\0{readable(file.source)}\0" for file in files)
+    sources = [readable(file.source) for file in files]
+    named = "".join(f"{file.format}\0{k}\0" for file, k in zip(files, sources, strict=True))
     facts = {key: text for file in files for key, text in file.facts.items()}
     ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
     settings = {key: text for file in files for key, text in file.settings.items()}
@@ -363,7 +355,7 @@ def _manifest(
         campaign_name=name,
         campaign_sha256=hashlib.sha256(named.encode()).hexdigest(),
         campaign_identity=2,
-        campaign_path=", ".join(dict.fromkeys(readable(file.source) for file in files)),
+        campaign_path=", ".join(dict.fromkeys(sources)),
         baseline=gathered.variants[0],
         variants=gathered.variants,
         benchmarks=gathered.benchmarks,
@@ -400,20 +392,14 @@ def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = Non
     failed: list[FailedRun] = []
     counts: Counter[_Cell] = Counter()
     for cell, runs in _groups(gathered):
-        session, benchmark, variant = cell
-        about: dict[str, Any] = {
-            "session": session,
-            "benchmark": benchmark,
-            "variant": variant,
-            "warmup": False,
-        }
+        about: dict[str, Any] = dict(zip(columns, cell, strict=False))
         failed += (
-            FailedRun(position=k, outcome=outcome, detail=detail, **about)
+            FailedRun(position=k, outcome=outcome, detail=detail, warmup=False, **about)
             for k, (outcome, detail, _) in enumerate(runs, len(columns["block"]))
             if outcome != "ok"
         )
         counts[cell] += len(runs)
-        whole = (session, places[0][benchmark], places[1][variant])
+        whole = (cell[0], places[0][cell[1]], places[1][cell[2]])
         for column, number in zip(columns.values(), whole, strict=False):
             column.extend(repeat(number, len(runs)))
         columns["block"].extend([run.block for _, _, run in runs])
@@ -449,9 +435,9 @@ def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = Non
 def _groups(gathered: GatheredCells) -> Iterator[tuple[_Cell, list[_Run]]]:
     """Give the runs of each session, benchmark and variant that has some: those that count, then the failed ones."""
     numbers: dict[str, int] = {}  # occasions without a run are none
-    groups: dict[tuple[Sitting, str, str], list[NamedCell]] = {}
+    groups: dict[tuple[Sitting, str, str], list[ForeignCell]] = {}
     for one in gathered.cells:
-        groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one)
+        groups.setdefault((one.sitting, one.benchmark, one.variant), []).append(one.cell)
     for (sitting, benchmark, variant), cells in groups.items():
         if runs := list(_runs(cells)):
             session = numbers.setdefault(sitting[0], len(numbers) + 1)
@@ -482,13 +468,13 @@ def _lines(gathered: GatheredCells) -> Iterator[bytes]:
         yield encode_checked(row.to_dict()) + b"\n"
 
 
-def _runs(cells: Sequence[NamedCell]) -> Iterator[_Run]:
+def _runs(cells: Sequence[ForeignCell]) -> Iterator[_Run]:
     """Give the runs of one benchmark, variant and sitting: those that count, that were cut, that failed otherwise."""
-    for process in joined_processes([one.cell for one in cells]):
+    for process in joined_processes(cells):
         yield "ok", None, process
     failed: Counter[str] = Counter()
     cut: dict[str, list[tuple[float | None, float | None, int]]] = {}
-    for cell in (one.cell for one in cells):
+    for cell in cells:
         failed[cell.metric] += cell.failed or 0
         cut.setdefault(cell.metric, []).extend(cell.cut)
     for known in zip_longest(*cut.values(), fillvalue=(None, None, 0)):

@@ -18,19 +18,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..data.opening import Opened
 from ..data.trial_cautions import HOSTS
 from ..pages.model import Caution
 from ..pages.number_format import listed
-from ..record.json_paths import Entry, Place
+from ..record.json_paths import Entry, Place, places
 from ..registry import shipped
-from .json_tools import Read, base_of, fetch, rows_in
+from .json_tools import Read, fetch, rows_in
 from .parsing import (
     FORMATS,
     TIMES,
+    base_of,
     count_of,
-    losses_of,
     number_or_text,
     object_of,
     objects_in,
@@ -38,9 +39,6 @@ from .parsing import (
     texts_of,
     within,
 )
-
-if TYPE_CHECKING:
-    from ..data.opening import Opened
 
 
 def _hyperfine_parameters(place: Place) -> dict[str, Any]:
@@ -246,21 +244,35 @@ def _pyperf_loops(place: Place) -> int | list[int]:
     return [loops * inner for loops, inner in pairs if loops is not None and inner is not None]
 
 
+def _pyperf_parts(whole: Place) -> list[Place]:
+    """Give each benchmark; those of several hosts have a part for each, in which the runs stand where they stood."""
+
+    def host_of(place: Place, run: object) -> str | None:
+        own = within(run, "metadata", "hostname")
+        return text_of(own if own is not None else _about(place).get("hostname"))
+
+    every = places(whole, "benchmarks[*]")
+    runs = [of if isinstance(of := within(one.value, "runs"), list) else [] for one in every]
+    named = [[host_of(one, run) for run in own] for one, own in zip(every, runs, strict=True)]
+    if len({host for hosts in named for host in hosts} - {None}) < 2:
+        return every
+    return [
+        one._replace(value=one.value | {"runs": kept, "host": host})
+        for one, own, hosts in zip(every, runs, named, strict=True)
+        for host in dict.fromkeys(hosts)
+        for kept in [[run if of == host else {} for run, of in zip(own, hosts, strict=True)]]
+    ]
+
+
 def _pyperf_notes(read: Read) -> Iterator[Caution]:
-    whole = read.whole.value
-    hosts: dict[str, None] = {}
-    for bench in objects_in(whole["benchmarks"]):
-        place = Place(bench, "", read.whole.entries)
+    for place in places(read.whole, "benchmarks[*]"):
         if not _pyperf_runs(place):
             name = fetch(place, read.tool.benchmark)
             yield Caution("left-out", f"{name!r} was only calibrated: it has no values")
-        for about in (whole, bench, *objects_in(bench["runs"])):
-            if isinstance(name := within(about, "metadata", "hostname"), str):
-                hosts[name] = None
+    hosts = tuple(dict.fromkeys(one.session for one in read.cells if one.session is not None))
     if len(hosts) > 1:
-        named = f"the runs stem from {len(hosts)} hosts ({listed(tuple(hosts), 3)})"
-        text = f"{named}, and are taken as those of one: give each host a file of its own"
-        yield Caution(HOSTS, text)
+        named = f"the runs stem from {len(hosts)} hosts ({listed(hosts, 3)})"
+        yield Caution(HOSTS, f"{named}, and each is an occasion of its own")
 
 
 def _pyperf_begin(whole: Place) -> str:
@@ -489,10 +501,8 @@ _COUNTERS = "instructions cpucycles branchinstructions branchmisses pagefaults c
 def _nanobench(opened: Opened, _keeps: str) -> Any:  # noqa: ANN401 - JSON
     """Name the counters that could be read: the others are 0 in the whole file."""
     data = opened.json()
-    rows = [row for one in data["results"] for row in one.get("measurements") or ()]
-    there = (
-        name for name in _COUNTERS.split() if any(isinstance(r, dict) and r.get(name) for r in rows)
-    )
+    rows = [row for one in data["results"] for row in objects_in(one.get("measurements"))]
+    there = (name for name in _COUNTERS.split() if any(row.get(name) for row in rows))
     return data | {"counters": [*there]}
 
 
@@ -550,7 +560,7 @@ def _collected_metric(place: Place) -> tuple[str, str | None]:
 
 # --- What is one expression, of a place, or of what was read where a loss or a note is said.
 
-_SAID: dict[str, Callable[[Any], Any]] = {
+_SAID: dict[str, Callable[..., Any]] = {
     "hyperfine_means": lambda read: any("measurements" not in one.value for (one,) in read.groups),
     "pytest_metric": lambda place: (
         "cpu_time"
@@ -568,6 +578,8 @@ _SAID: dict[str, Callable[[Any], Any]] = {
     ],
     "google_once": lambda read: max(len(cell.values) for cell in read.cells) == 1,
     "google_early": lambda read: read.whole.value["early"],
+    "pyperf_which": lambda place: (place.where, place.value.get("host")),
+    "pyperf_once": lambda read: {cell.session for cell in read.cells} == {None},
     "pyperf_calibrates": lambda place: not _pyperf_runs(place),
     "pyperf_warmups": lambda place: sum(
         len(run.get("warmups") or ()) for run in _pyperf_runs(place)
@@ -613,7 +625,9 @@ _SAID: dict[str, Callable[[Any], Any]] = {
     "jmh_samples": lambda read: any(one.value.get("mode") == "sample" for (one,) in read.groups),
     "jmh_alone": lambda read: (
         (alone := sum(one.value.get("forks") == 0 for (one,) in read.groups)) > 0
-        and losses_of("jmh-log", alone=alone, results=len(read.groups))["one-process"]
+        and FORMATS["losses"]["jmh-log"]["one-process"].format(
+            alone=alone, results=len(read.groups)
+        )
     ),
     "jmh_notes": lambda read: [
         Caution("forks-missing", f"{_jmh_name(one)!r} has {of - missing} of its {of} forks")
@@ -647,6 +661,9 @@ _SAID: dict[str, Callable[[Any], Any]] = {
     "krun_benchmark": lambda place: str(place.entries[-1].key).partition(":")[0],
     "krun_variant": lambda place: str(place.entries[-1].key).partition(":")[2] or None,
     "krun_crashes": lambda place: sum(not one for one in place.value),
+    "llama": lambda opened, _keeps: (
+        [found] if "samples_ns" in (found := opened.documents()) else found
+    ),
     "llama_keys": lambda place: place.value,
     "lnt_name": lambda place: re.sub(
         r"\.(exec|compile|score|code_size|mem_bytes)$", "", place.value["Name"]

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from ..data.opening import Opened
 from ..errors import AnalysisError
 from ..pages import number_format as figures
-from ..pages.model import Caution
+from ..pages.model import Caution, cautions_of
 from ..record.json_paths import (
     JsonPathError,
     Place,
@@ -29,23 +30,11 @@ from ..record.json_paths import (
     places,
     root,
 )
-from .parsing import (
-    ForeignCell,
-    ForeignFile,
-    count_of,
-    foreign_file,
-    in_base_unit,
-    losses_of,
-    text_of,
-    texts_of,
-)
-
-if TYPE_CHECKING:
-    from ..data.opening import Opened
+from .parsing import ForeignCell, ForeignFile, base_of, count_of, losses_of, text_of, texts_of
 
 JsonPath = str | int | Callable[[Place], Any] | None
 Processes = tuple[tuple[float, ...], ...]
-Reader = Callable[["Opened", Place, float], "Processes | Mapping[str, tuple[float, ...]]"]
+Reader = Callable[[Opened, Place, float], Processes | Mapping[str, tuple[float, ...]]]
 
 STRANGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 _LOOKED_AT = 1000  # entries of a list, which may be a long table
@@ -114,7 +103,7 @@ class JsonTool:
     session: JsonPath = None
     keys: tuple[str | Callable[[Place], Any], ...] = ()
     definition: tuple[str | Callable[[Place], Any], ...] = ()
-    losses: Mapping[str, str | Callable[[Read], str | bool]] = field(default_factory=dict)
+    losses: dict[str, str | Callable[[Read], str | bool]] = field(default_factory=dict)
     when: Mapping[str, Callable[[Read], bool]] = field(default_factory=dict)
     lost: str = ""
     notes: Callable[[Read], Iterable[Caution]] | None = None
@@ -150,7 +139,7 @@ def rows_in(text: str, functions: Mapping[str, Any]) -> tuple[JsonTool, ...]:
         tables[name] = {"name": name, **tables.get(own.pop("like", None), {}), **own}
         about = resolved(tables[name])
         about["takes"] = tuple(Take(**one) for one in about["takes"])
-        about["summary"] = re.compile(about["summary"]) if "summary" in about else None
+        about |= {key: re.compile(about[key]) for key in ("summary", "begins") if about.get(key)}
         rows.append(JsonTool(**about))
     return tuple(rows)
 
@@ -243,19 +232,18 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     some = any(cell.values or cell.failed for cell in read.cells)
     opened.require(some, "no benchmark has a value", tool.keeps, at="")
     facts = {name: fetch(whole, path) for name, path in tool.facts.items()}
-    means = f"means of {read.inner} iterations, " if read.inner else ""
-    every = losses_of("json", means=means)
-    lost = {code: every[code] for code in tool.lost.split()}
-    for code, text in tool.losses.items():
-        good = code not in tool.when or tool.when[code](read)
-        if callable(text):
-            lost[code] = text(read)
-        else:
-            lost[code] = good and (read.inner or "{inner}" not in text) and text
-            lost[code] = lost[code] and text.replace("{inner}", read.inner)
-    return foreign_file(
-        cells=read.cells,
-        losses=lost,
+    inner = read.inner
+    means = f"means of {inner} iterations, " if inner else ""
+    every = {one.code: one.text for one in losses_of("json", texts={"means": means})}
+    lost: dict[str, str] = {}
+    for code, text in ({code: every[code] for code in tool.lost.split()} | tool.losses).items():
+        holds = code not in tool.when or tool.when[code](read)
+        told = text(read) if callable(text) else holds and text
+        if isinstance(told, str) and (inner or "{inner}" not in told):
+            lost[code] = told.replace("{inner}", inner)
+    return ForeignFile(
+        cells=tuple(read.cells),
+        losses=cautions_of(lost),
         notes=(*read.left, *(tool.notes(read) if tool.notes else ())),
         variant_rule=tool.rule(read.cells) if callable(tool.rule) else tool.rule,
         facts={name: text for name, text in facts.items() if isinstance(text, str)},
@@ -357,16 +345,6 @@ def _filled(what: JsonPath, name: str | None) -> JsonPath:
     if name is None or not isinstance(what, str):
         return what
     return what.replace("{}", json.dumps(name))
-
-
-@lru_cache(256)
-def base_of(unit: str) -> tuple[float, str]:
-    """Give the factor and the unit as `in_base_unit`; a time or a size an operation is one of each."""
-    per = next((end for end in ("/op", "/iter") if unit.endswith(end)), "")
-    factor, base = in_base_unit(unit.removesuffix(per))
-    if per and base not in ("s", "B"):
-        return 1.0, unit
-    return factor, base + "/op" * (per != "" and base == "B")
 
 
 def _processes(

@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..data.matrix_file import VALUES
-from ..data.number_text import NUMBER, number_in
+from ..data.number_text import NUMBER, Decimal, number_in
+from ..data.opening import Opened
 from ..data.trial_cautions import HOSTS, READ_AS, UNREAD
 from ..pages import number_format as figures
 from ..pages.model import Caution
@@ -37,13 +38,8 @@ from .parsing import (
     all_numbers,
     foreign_file,
     in_base_unit,
-    losses_of,
     parted,
 )
-
-if TYPE_CHECKING:
-    from ..data.number_text import Decimal
-    from ..data.opening import Opened
 
 Real = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -158,6 +154,11 @@ class LongTable:
         }
         taken = tuple(one for one in self.found.values if one[0] in values)
         self.found = replace(self.found, values=taken)
+        if sides := self.found.sides:
+            codes = np.tile(np.arange(width), len(self.values[taken[0][0]]) // width)
+            self.columns[len(self.headings)] = Coded(codes, sides)
+            self.found = replace(self.found, variant=(len(self.headings),))
+            self.headings = [*self.headings, "variant"]
 
     def _take_words_for_outcomes(self) -> None:
         """Take words in the place of values, such as ``timeout``, for a column of what became of the runs."""
@@ -245,19 +246,18 @@ class LongTable:
                 keys[self.headings[place]] = rest[place].texts[rest[place].codes[rows[start]]]
             for place, name, in_heading in self.found.values:
                 factor, base, direction = self._unit_of(place, unit, in_heading)
-                own = self.found.is_of_rows(in_heading)
-                if own and start < end and in_heading and unit:
-                    what = (
-                        f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
-                    )
-                    if in_base_unit(unit) != in_base_unit(in_heading):
-                        at = self.line_of(int(rows[start]))
-                        raise self.opened.fail(what, "leave the unit in one place", at=at)
+                # where some headings have a unit, what a row names is of those that have none
+                own = not in_heading or all(unit for _, _, unit in self.found.values)
                 text = direction_in(self.headings, self.found, better) if own else None
-                if own and better.strip() and text is None and start < end:
-                    what = f"{better!r} in the column {self.headings[self.found.better or 0]!r} says no direction"
-                    at = self.line_of(int(rows[start]))
-                    raise self.opened.fail(what, "write lower or higher", at=at)
+                what, fix = "", "leave the unit in one place"
+                if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
+                    says = f"the heading {name!r} says {in_heading!r}"
+                    what = f"the row's unit is {unit!r}, and {says}"
+                elif better.strip() and text is None:
+                    heading, fix = self.headings[self.found.better or 0], "write lower or higher"
+                    what = f"{better!r} in the column {heading!r} says no direction"
+                if what and own and start < end:
+                    raise self.opened.fail(what, fix, at=self.line_of(int(rows[start])))
                 there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
                 parts = ProcessSplit() if process is None else parts_of(process[there])
                 yield ForeignCell(
@@ -273,29 +273,25 @@ class LongTable:
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok else None,
                     cut=tuple(
-                        (
-                            float(bound) if limit and 0 < bound < math.inf else None,
-                            limit,
-                            block_of(row),
-                        )
+                        (bound if limit and 0 < bound < math.inf else None, limit, block_of(row))
                         for row, limit in cut.get(number, ())
-                        for bound in _in_base(self.values[place][row : row + 1], factor)
+                        for bound in _in_base(self.values[place][row : row + 1], factor).tolist()
                     ),
                     session=session or None,
                     keys=keys,
                 )
 
     def _unit_of(self, place: int, text: str, heading: str) -> tuple[float, str, Better | None]:
-        """Give factor, unit and direction of values: those of their cells, where these have a unit."""
-        units = self.units.get(place, set()) - {""}
-        if not units:
-            return self.found.unit_of(text, heading)
-        listed = " and ".join(sorted(one or "none" for one in self.units[place]))
-        what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
-        fix = "give each of them its unit, of one kind"
-        self.opened.require(len(self.units[place]) == 1, what, fix, at="")
-        (unit,) = units
-        return 1.0, unit, "lower" if unit == "s" else None
+        """Give factor, unit and direction of values: of their cells, else of their heading, else of the row."""
+        factor, unit = in_base_unit(self.found.literal.get("unit") or heading or text)
+        units = self.units.get(place, set())
+        if units - {""}:
+            listed = " and ".join(sorted(one or "none" for one in units))
+            what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
+            fix = "give each of them its unit, of one kind"
+            self.opened.require(len(units) == 1, what, fix, at="")
+            factor, unit = 1.0, next(iter(units))
+        return factor, unit, "lower" if unit == "s" else None
 
     def _blocks(self, rows: Whole, cut: list[int]) -> tuple[Whole | None, Callable[[int], int]]:
         """Give rows the numbers of their blocks, None where one of them has none; and what gives that of a cut run's."""
@@ -495,9 +491,10 @@ class LongTable:
         units = {place: f" [{unit}]" if unit else "" for place, unit in texts.items()}
         runs = {k: units.pop(places[0], "") for places in found.runs for k in places}
         inner = "run" if found.process is None else "iteration"
+        inner = "variant" if found.sides else inner
         literal = {name.replace("process", "run"): text for name, text in found.literal.items()}
         roles: dict[str, Iterable[int | None]] = {
-            "benchmark": found.benchmark, "variant": found.variant, "value": units, "metric": [found.metric],
+            "benchmark": found.benchmark, "variant": () if found.sides else found.variant, "value": units, "metric": [found.metric],
             "unit": [found.unit], "better": [found.better], "session": [found.session], "block": [found.block],
             "run": [found.process], "iteration": [found.iteration], inner: runs, "outcome": found.ok, "warmup": [found.warmup],
             "time": [found.time], "commit": [found.commit], "host": [found.host],
@@ -526,15 +523,15 @@ def long_file(table: LongTable) -> ForeignFile:
         "no-sessions": found.session is None,
         "failed-unknown": not found.ok,
     }
+    named = [f"the column {table.headings[k]!r}" for k in found.variant]
     return foreign_file(
-        cells=cells,
-        losses=losses_of("tables", holding),
-        notes=tuple(table.notes()),
+        "tables",
+        cells,
+        holding,
+        notes=table.notes(),
         read_as=table.reading(),
         settings=table.settings,
-        variant_rule=f"the column {table.headings[found.variant[0]]!r}"
-        if found.variant
-        else "the file's name",
+        variant_rule=named[0] if named else "the file's name",
     )
 
 

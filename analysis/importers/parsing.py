@@ -12,20 +12,19 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.number_text import Decimal, is_numeric, number_in
 from ..pages.model import Caution, cautions_of
+from ..record.run_numbers import Better
 from ..registry import shipped
-
-if TYPE_CHECKING:
-    from ..record.run_numbers import Better
-
 
 _TOML = shipped("analysis/importers/formats.toml")
 FORMATS: dict[str, Any] = tomllib.loads(_TOML.read_text("utf-8"))
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +71,11 @@ class ForeignCell:
 
     def __post_init__(self) -> None:
         """Hold names and processes together: a name in the wrong place would join strangers."""
-        if self.labels is None and self.blocks is None:
-            return
-        runs = len(self.processes) if self.known else len(self.values)
         for what, given in (("names", self.labels), ("blocks", self.blocks)):
-            if given is not None and len(given) != runs:
-                raise ValueError(f"{len(given)} {what} of {runs} processes")
+            if given is not None:
+                runs = len(self.processes) if self.known else len(self.values)
+                if len(given) != runs:
+                    raise ValueError(f"{len(given)} {what} of {runs} processes")
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -112,27 +110,26 @@ class ForeignFile:
 
 
 def foreign_file(
+    name: str,
     cells: Iterable[ForeignCell],
-    losses: Mapping[str, str | bool],
-    notes: Mapping[str, str | bool] | Iterable[Caution] = (),
+    holding: Mapping[str, object] = _NONE,
+    texts: Mapping[str, object] = _NONE,
+    *,
+    notes: Iterable[Caution] = (),
     **about: Any,  # noqa: ANN401 - of a `ForeignFile`
 ) -> ForeignFile:
-    """Make a `ForeignFile` of losses and notes by their codes; what is false, or empty, is none."""
-    found = cautions_of(notes) if isinstance(notes, Mapping) else tuple(notes)
-    return ForeignFile(cells=tuple(cells), losses=cautions_of(losses), notes=found, **about)
+    """Make a `ForeignFile` with the losses and notes that ``formats.toml`` has for a format, as `losses_of`."""
+    lost, noted = (losses_of(of, holding, texts) for of in (name, f"{name}-notes"))
+    about["facts"] = {key: text for key, text in about.get("facts", {}).items() if text}
+    return ForeignFile(cells=tuple(cells), losses=lost, notes=(*notes, *noted), **about)
 
 
 def losses_of(
-    name: str, holding: Mapping[str, object] = MappingProxyType({}), **about: object
-) -> dict[str, str | bool]:
+    name: str, holding: Mapping[str, object] = _NONE, texts: Mapping[str, object] = _NONE
+) -> tuple[Caution, ...]:
     """Give the losses of a format; those that `holding` names only where it says so."""
-    texts = FORMATS["losses"][name].items()
-    return {code: text.format(**about) for code, text in texts if holding.get(code, True)}
-
-
-def writable(name: str) -> str:
-    """Give a name as UTF-8 can hold it: halves of pairs stem from file names that are none."""
-    return name.encode(errors="backslashreplace").decode()
+    every = FORMATS["losses"].get(name, {}).items()
+    return cautions_of({c: text.format(**texts) for c, text in every if holding.get(c, True)})
 
 
 TIMES, SIZES = (
@@ -145,8 +142,6 @@ _MEASURED = re.compile(r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?) ?([a-zA-Zµμ]{1,12})",
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d\d(?:\.\d+)?)", re.ASCII)
 _SPANS = re.compile(r"(?:(\d+)h ?)?(\d+)m ?(\d+(?:\.\d+)?)s", re.ASCII)
 _SPELT = 3  # letters from which a unit may have capitals: MS and Ms are none of ours
-
-
 _MOST = 2**63
 
 
@@ -155,13 +150,21 @@ def in_base_unit(unit: str) -> tuple[float, str]:
 
     Words may have capitals (``Seconds``), symbols may not.
     """
-    if unit not in SIZES and len(unit) >= _SPELT and unit.lower() in TIMES.keys() | SIZES.keys():
-        unit = unit.lower()
-    if unit in TIMES:
-        return TIMES[unit], "s"
-    if unit in SIZES:
-        return SIZES[unit], "B"
+    plain = unit.lower() if len(unit) >= _SPELT and unit not in SIZES else unit
+    for base, factors in (("s", TIMES), ("B", SIZES)):
+        if plain in factors:
+            return factors[plain], base
     return 1.0, unit
+
+
+@lru_cache(256)
+def base_of(unit: str) -> tuple[float, str]:
+    """Give the factor and the unit as `in_base_unit`; a time or a size an operation is one of each."""
+    per = next((end for end in ("/op", "/iter") if unit.endswith(end)), "")
+    factor, base = in_base_unit(unit.removesuffix(per))
+    if per and base not in ("s", "B"):
+        return 1.0, unit
+    return factor, base + "/op" * (per != "" and base == "B")
 
 
 def parted(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -190,27 +190,6 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
     return trial_of(gathered, path, better=better)
 
 
-class OpenedTrials:
-    """The trials that one call has read: reading is most of what a command does."""
-
-    def __init__(self, better: Better | None = None, decimal: Decimal | None = None) -> None:
-        self._better, self._decimal = better, decimal
-        self._trials: dict[Path, Trial] = {}
-
-    def read(self, path: Path) -> Trial:
-        """Read a trial, the first time that it is asked for."""
-        if path not in self._trials:
-            self._trials[path] = open_trial(path, better=self._better, decimal=self._decimal)
-        return self._trials[path]
-
-    def compare(self, paths: Iterable[Path], metric: str) -> None:
-        """Have the trials give values of a metric that can be compared with each other's."""
-        paths = tuple(dict.fromkeys(paths))
-        if len(paths) > 1:
-            trials = of_one_basis([self.read(path) for path in paths], metric)
-            self._trials.update(zip(paths, trials, strict=True))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """How sources are read.
@@ -238,33 +217,12 @@ class Reading:
 
     def opened(self) -> OpenedTrials:
         """Give what reads trials so, each once."""
-        return OpenedTrials(self.better, self.decimal)
+        return OpenedTrials(self)
 
 
-def ask_trials(sources: Sequence[str], how: Reading, opened: OpenedTrials | None = None) -> Reading:
+def ask_trials(sources: Sequence[str], how: Reading) -> Reading:
     """Find out what the campaigns of all trials among the sources name as their question."""
-    folders = [named[0] for text in sources if (named := trial_and_variant(text)) is not None]
-    ours = [path for path in dict.fromkeys(folders) if path.is_dir() and not is_foreign(path)]
-    how = replace(how, beside=bool(folders))
-    if how.metric is not None:
-        return how
-    opened = how.opened() if opened is None else opened
-    trials = [opened.read(path) for path in ours]
-    if not trials:
-        return how
-    question = question_of(trials) if any(one.judge for one in trials) else None
-    declared = dict.fromkeys(name for trial in trials for name in trial.unnamed)
-    return replace(how, question=question, unnamed=tuple(declared))
-
-
-def _beside(sources: Sequence[str], how: Reading, opened: OpenedTrials) -> Reading:
-    """Find out the question, as `ask_trials`, and have all trials answer it by values of one kind."""
-    how = ask_trials(sources, how, opened)
-    metric = how.metric or how.question
-    if metric is not None:
-        named = (trial_and_variant(text) for text in sources)
-        opened.compare([one[0] for one in named if one is not None], metric)
-    return how
+    return how.opened().ask(sources)
 
 
 _FILES = "a file of another tool, or a file of numbers"
@@ -294,19 +252,162 @@ class _Read:
     sure: bool  # whether the direction is known, not assumed
 
 
+class OpenedTrials:
+    """What one call reads, each trial once: reading is most of what a command does."""
+
+    def __init__(self, how: Reading) -> None:
+        self.how = how
+        self._trials: dict[Path, Trial] = {}
+        self.cautions: list[Caution] = []  # of the trials, and of variants that were left out
+
+    def read(self, path: Path) -> Trial:
+        """Read a trial, the first time that it is asked for."""
+        if path not in self._trials:
+            how = self.how
+            self._trials[path] = open_trial(path, better=how.better, decimal=how.decimal)
+        return self._trials[path]
+
+    def ask(self, sources: Sequence[str]) -> Reading:
+        """Find out what the campaigns of all trials among the sources name as their question."""
+        named = [one[0] for text in sources if (one := trial_and_variant(text)) is not None]
+        self.how = replace(self.how, beside=bool(named))
+        if self.how.metric is None:
+            ours = [path for path in dict.fromkeys(named) if path.is_dir() and not is_foreign(path)]
+            trials = [self.read(path) for path in ours]
+            question = question_of(trials) if any(one.judge for one in trials) else None
+            declared = dict.fromkeys(name for trial in trials for name in trial.unnamed)
+            self.how = replace(self.how, question=question, unnamed=tuple(declared))
+        return self.how
+
+    def compare(self, sources: Sequence[str]) -> None:
+        """Find out the question, as `ask`, and have all trials answer it by values of one kind."""
+        how = self.ask(sources)
+        metric = how.metric or how.question
+        named = (trial_and_variant(text) for text in sources)
+        paths = tuple(dict.fromkeys(one[0] for one in named if one is not None))
+        if metric is not None and len(paths) > 1:
+            trials = of_one_basis([self.read(path) for path in paths], metric)
+            self._trials.update(zip(paths, trials, strict=True))
+
+    def sides_of(self, source: str) -> tuple[str, str]:
+        """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
+        named = trial_and_variant(source)
+        if named is None:
+            self.one(source)  # what is nothing at all is told first
+            fix = "name the second variant or file; only a trial knows its baseline"
+            raise UsageError("BASELINE is missing", source, fix)
+        folder, variant = named
+        manifest = self.read(folder).manifest
+        if variant is None:
+            candidates = [name for name in manifest.variants if name != manifest.baseline]
+            if len(candidates) != 1:
+                calls = [f"{self.how.command} {source}:{name}" for name in candidates]
+                held = f"{len(candidates)} candidates for its baseline {manifest.baseline}"
+                fix = f"write {', or '.join(calls)}" if calls else "measure a second variant"
+                raise UsageError(f"the trial has {held}", source, fix)
+            (variant,) = candidates
+        return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
+
+    def one(self, source: str) -> _Read:
+        """Read a source that must be one matrix."""
+        named = trial_and_variant(source)
+        if named is None and is_file(source):
+            return self.of_file(source)
+        if named is None:
+            what = "this is neither a matrix file nor a variant of a trial"
+            raise UsageError(what, source, f"write runs/NAME:VARIANT, or name {_FILES}")
+        folder, variant = named
+        trial = self.read(folder)
+        if variant is None and len(trial.manifest.variants) > 1:
+            fix = f"write {source}:VARIANT; here: {', '.join(trial.manifest.variants)}"
+            raise UsageError("a trial holds several variants", source, fix)
+        (found,) = self.of_trial(source, folder, variant or trial.manifest.variants[0])
+        texts = (*constant_cautions(trial), *found.matrix.cautions)
+        return replace(found, matrix=replace(found.matrix, cautions=texts))
+
+    def of_trial(self, source: str, folder: Path, variant: str | None) -> list[_Read]:
+        """Read a variant of a trial, or all."""
+        how, trial = self.how, self.read(folder)
+        metric = how.metric or how.question or trial.default_metric
+        info = trial.metric(metric)
+        if how.better is not None and how.better != info.better:
+            what = f"in this trial {info.better} values are better"
+            raise UsageError(what, source, f"leave out --better {how.better}")
+        self.cautions += trial.cautions
+        found = []
+        for name in trial.manifest.variants if variant is None else (variant,):
+            try:
+                matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
+            except InsufficientDataError as error:
+                if variant is not None:
+                    raise
+                text = f"left out: {error.what}"
+                self.cautions.append(Caution("variant-left-out", text, (name,)))
+                continue
+            found.append(_Read(source=source, matrix=matrix, sure=True))
+        if not found:
+            what = f"no variant of the trial has a value of {metric!r} that counts"
+            raise InsufficientDataError(what, str(folder), n=0, needed=1)
+        return found
+
+    def of_file(self, source: str) -> _Read:
+        """Read a file of bare numbers, or of a matrix."""
+        how = self.how
+        if how.metric is not None and not how.beside:
+            raise UsageError("--metric is for trials; a file has one metric", source)
+        from ..data.matrix_file import table_in
+        from ..data.opening import open_foreign
+        from .registry import begins_with_numbers, tool_of
+
+        opened = open_foreign(source)
+        try:
+            table = table_in(opened.text(), opened.source, how.layout, how.decimal)
+        except FairtrialError:
+            if not begins_with_numbers(opened):
+                tool_of(opened)  # says so where nothing in it was a table of numbers
+            raise
+        name = table.name or opened.stem
+        matrix = PerformanceMatrix.of_table(table, source, better=how.better, unit="", name=name)
+        sure = (how.better or table.better) is not None
+        return _Read(source=source, matrix=matrix.at_level(how.level), sure=sure)
+
+    def matrices(self, found: Sequence[_Read], *, directed: bool) -> list[PerformanceMatrix]:
+        """Let files whose direction or unit is not known follow what was said, or the others.
+
+        With the first it is said once that nobody has asked for the metric that is judged. `directed`: Whether
+        somebody must know the direction.
+        """
+        sure = next((one.matrix for one in found if one.sure), None)
+        if directed and sure is None:
+            fix = "add --better lower (times) or --better higher (scores, rates)"
+            what = "a matrix file does not say which direction is better"
+            raise UsageError(what, found[0].source, fix)
+        better = self.how.better or (sure.better if sure is not None else "lower")
+        unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
+        every = [
+            replace(
+                one.matrix,
+                better=one.matrix.better if one.sure else better,
+                unit=one.matrix.unit or unit,
+            )
+            for one in found
+        ]
+        if unnamed := self.how.unnamed:
+            texts = (not_judged(unnamed), *every[0].cautions)
+            every[0] = replace(every[0], cautions=texts)
+        return every
+
+
 def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
     """Read a candidate and a baseline, each a variant of a trial or a file."""
     opened = how.opened()
-    if baseline is None:
-        candidate, second = _sides_of(candidate, how, opened)
-    else:
-        second = baseline
-    how = _beside((candidate, second), how, opened)
-    found = [_one(source, how, opened) for source in (candidate, second)]
-    ours, theirs = _saying(_directed(found, how), how)
-    if second != candidate:  # one variant of two trials has one name
+    pair = opened.sides_of(candidate) if baseline is None else (candidate, baseline)
+    opened.compare(pair)
+    found = [opened.one(source) for source in pair]
+    ours, theirs = opened.matrices(found, directed=True)
+    if pair[0] != pair[1]:  # one variant of two trials has one name
         ours, theirs = _distinct(found, [ours, theirs])
-    folders = {named[0] for side in (candidate, second) if (named := trial_and_variant(side))}
+    folders = {named[0] for side in pair if (named := trial_and_variant(side))}
     one = len(folders) == 1 and ours.trial == theirs.trial is not None
     return Sides(candidate=ours, baseline=theirs, trial=opened.read(folders.pop()) if one else None)
 
@@ -314,31 +415,15 @@ def read_sides(candidate: str, baseline: str | None, how: Reading) -> Sides:
 def read_each(sources: Sequence[str], how: Reading) -> list[PerformanceMatrix]:
     """Read sources that are compared, each a variant of a trial or a file."""
     opened = how.opened()
-    how = _beside(sources, how, opened)
-    return _saying(_directed([_one(source, how, opened) for source in sources], how), how)
-
-
-def _directed(found: Sequence[_Read], how: Reading) -> list[PerformanceMatrix]:
-    if not any(one.sure for one in found):
-        fix = "add --better lower (times) or --better higher (scores, rates)"
-        what = "a matrix file does not say which direction is better"
-        raise UsageError(what, found[0].source, fix)
-    return _agreeing(found, how.better)
-
-
-def _saying(found: list[PerformanceMatrix], how: Reading) -> list[PerformanceMatrix]:
-    """Say once, with the first, that nobody has asked for the metric that is judged."""
-    if not how.unnamed:
-        return found
-    first, *others = found
-    return [replace(first, cautions=(not_judged(how.unnamed), *first.cautions)), *others]
+    opened.compare(sources)
+    return opened.matrices([opened.one(source) for source in sources], directed=True)
 
 
 def read_one(source: str, how: Reading) -> PerformanceMatrix:
     """Read one variant of a trial or one file for a question that has no direction."""
     opened = how.opened()
-    how = ask_trials((source,), how, opened)
-    (matrix,) = _saying(_agreeing([_one(source, how, opened)], how.better), how)
+    opened.ask((source,))
+    (matrix,) = opened.matrices([opened.one(source)], directed=False)
     return matrix
 
 
@@ -346,18 +431,19 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     """Read every source; a trial gives all its variants."""
     found: list[_Read] = []
     opened = how.opened()
-    how = _beside(sources, how, opened)
-    cautions = [not_judged(how.unnamed)] if how.unnamed else []
+    opened.compare(sources)
+    unnamed = [not_judged(opened.how.unnamed)] if opened.how.unnamed else []
+    opened.how = replace(opened.how, unnamed=())  # it is said of all
     for source in sources:
-        named = trial_and_variant(source)
-        if named is not None:
-            found += _from_trial(source, named, how, cautions, opened)
+        if (named := trial_and_variant(source)) is not None:
+            found += opened.of_trial(source, *named)
         elif is_file(source):
-            found.append(_from_file(source, how))
+            found.append(opened.of_file(source))
         else:
             what = "this is not a trial, a variant of a trial or a file"
             raise UsageError(what, source, f"name runs/NAME, runs/NAME:VARIANT, {_FILES}")
-    matrices = _agreeing(found, how.better)
+    matrices = opened.matrices(found, directed=False)
+    cautions = [*unnamed, *opened.cautions]
     if len(found) > 1 and not any(one.sure for one in found):
         text = "smaller values were taken as better; add --better higher if they are not"
         cautions.append(Caution("direction-assumed", text))
@@ -402,127 +488,6 @@ def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[s
                 raise UsageError(f"the trial has no variant {variant!r}", str(named[0]), known)
         opened.append((trial, variants))
     return opened
-
-
-def _sides_of(source: str, how: Reading, opened: OpenedTrials) -> tuple[str, str]:
-    """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
-    named = trial_and_variant(source)
-    if named is None:
-        _one(source, how, opened)  # what is nothing at all is told first
-        fix = "name the second variant or file; only a trial knows its baseline"
-        raise UsageError("BASELINE is missing", source, fix)
-    folder, variant = named
-    manifest = opened.read(folder).manifest
-    if variant is None:
-        candidates = [name for name in manifest.variants if name != manifest.baseline]
-        if len(candidates) != 1:
-            calls = ", or ".join(f"{how.command} {source}:{name}" for name in candidates)
-            what = (
-                f"the trial has {len(candidates)} candidates for its baseline {manifest.baseline}"
-            )
-            fix = f"write {calls}" if candidates else "measure a second variant"
-            raise UsageError(what, source, fix)
-        (variant,) = candidates
-    return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
-
-
-def _one(source: str, how: Reading, opened: OpenedTrials) -> _Read:
-    """Read a source that must be one matrix."""
-    named = trial_and_variant(source)
-    if named is not None and named[1] is None:
-        variants = opened.read(named[0]).manifest.variants
-        if len(variants) > 1:
-            fix = f"write {source}:VARIANT; here: {', '.join(variants)}"
-            raise UsageError("a trial holds several variants", source, fix)
-        named = (named[0], variants[0])
-    if named is not None:
-        (found,) = _from_trial(source, named, how, [], opened)
-        texts = (*constant_cautions(opened.read(named[0])), *found.matrix.cautions)
-        return replace(found, matrix=replace(found.matrix, cautions=texts))
-    if is_file(source):
-        return _from_file(source, how)
-    what = "this is neither a matrix file nor a variant of a trial"
-    raise UsageError(what, source, f"write runs/NAME:VARIANT, or name {_FILES}")
-
-
-def _from_trial(
-    source: str,
-    named: tuple[Path, str | None],
-    how: Reading,
-    cautions: list[Caution],
-    opened: OpenedTrials,
-) -> list[_Read]:
-    folder, variant = named
-    trial = opened.read(folder)
-    metric = how.metric or how.question or trial.default_metric
-    info = trial.metric(metric)
-    if how.better is not None and how.better != info.better:
-        what = f"in this trial {info.better} values are better"
-        raise UsageError(what, source, f"leave out --better {how.better}")
-    cautions += trial.cautions
-    found = []
-    for name in trial.manifest.variants if variant is None else (variant,):
-        try:
-            matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
-        except InsufficientDataError as error:
-            if variant is not None:
-                raise
-            cautions.append(Caution("variant-left-out", f"left out: {error.what}", (name,)))
-            continue
-        found.append(_Read(source=source, matrix=matrix, sure=True))
-    if not found:
-        what = f"no variant of the trial has a value of {metric!r} that counts"
-        raise InsufficientDataError(what, str(folder), n=0, needed=1)
-    return found
-
-
-def _from_file(source: str, how: Reading) -> _Read:
-    if how.metric is not None and not how.beside:
-        raise UsageError("--metric is for trials; a file has one metric", source)
-    from ..data.matrix_file import table_in
-    from ..data.opening import open_foreign
-    from .registry import begins_with_numbers, tool_of
-
-    opened = open_foreign(source)
-    try:
-        table = table_in(opened.text(), opened.source, how.layout, how.decimal)
-    except FairtrialError:
-        if not begins_with_numbers(opened):
-            tool_of(opened)  # says so where nothing in it was a table of numbers
-        raise
-    if None not in (how.better, table.better) and how.better != table.better:
-        what = f"the file says that {table.better} values are better, the call says {how.better}"
-        raise UsageError(what, source, "make both agree")
-    matrix = PerformanceMatrix.from_samples(
-        table.name or opened.stem,
-        table.samples,
-        better=how.better or table.better or "lower",
-        unit=table.unit or "",
-        blocks=table.blocks,
-        sessions=table.sessions,
-        processes=table.processes,
-        failed=table.failed,
-        cut=table.cut,
-        cautions=table.cautions,
-        metric=table.metric,
-        origin=table.origin,
-    ).at_level(how.level)
-    return _Read(source=source, matrix=matrix, sure=(how.better or table.better) is not None)
-
-
-def _agreeing(found: Sequence[_Read], stated: Better | None) -> list[PerformanceMatrix]:
-    """Let files whose direction or unit is not known follow what was said, or the others."""
-    sure = next((one.matrix for one in found if one.sure), None)
-    direction: Better = stated or (sure.better if sure is not None else "lower")
-    unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
-    return [
-        replace(
-            one.matrix,
-            better=one.matrix.better if one.sure else direction,
-            unit=one.matrix.unit or unit,
-        )
-        for one in found
-    ]
 
 
 def _distinct(

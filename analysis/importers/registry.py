@@ -4,7 +4,8 @@ A tool's JSON is a table of ``json_rows.toml``; to add one, write its table ther
 format is two functions in a module of this room:
 
 * ``knows_NAME(opened)``: whether the content is of this format, as sure as can be told from its
-  beginning and its structure (`Opened.head`, or names of files in a folder);
+  beginning and its structure (`Opened.head`, or names of files in a folder); none where the row has a pattern of
+  how such a file ``begins``;
 * ``read_NAME(opened)``: the `ForeignFile`; raises where the file is damaged (with line and remedy), and
   where it holds summaries only (naming the option of the tool that keeps the runs).
 
@@ -15,10 +16,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from ..data.number_text import number_in
 from ..data.opening import Opened, no_collections, trials_within
@@ -46,14 +47,15 @@ class Tool(NamedTuple):
     module: str
     generic: bool = False  # asked only where no tool's own format knows the file
     lines: bool = False  # what no JSON document can be
+    begins: str = ""
     rows: tuple[JsonTool, ...] = ()
 
-    @property
-    def knows(self) -> Callable[[Opened], bool]:
-        """The function that tells whether a file is of this format."""
-        if self.rows:
-            return lambda opened: any(row.knows_file(opened) for row in self.rows)
-        return cast("Callable[[Opened], bool]", self._function("knows"))
+    def knows(self, opened: Opened) -> bool:
+        """Tell whether a file is of this format."""
+        if self.rows or self.begins:
+            known = self.begins and re.search(self.begins, opened.head())
+            return bool(known) or any(row.knows_file(opened) for row in self.rows)
+        return bool(self._called("knows", opened))
 
     def read(self, opened: Opened) -> ForeignFile:
         """Give what a file holds.
@@ -62,17 +64,18 @@ class Tool(NamedTuple):
         the tool writes it.
         """
         try:
-            if self.rows:
-                known = (row for row in self.rows if row.knows_file(opened))
-                return read_json(next(known, self.rows[0]), opened)
-            return cast("Callable[[Opened], ForeignFile]", self._function("read"))(opened)
+            known = [row for row in self.rows if row.knows_file(opened)] or [*self.rows]
+            found: ForeignFile = (
+                read_json(known[0], opened) if known else self._called("read", opened)
+            )
         except STRANGE as error:
             what = f"the file is not {self.kind} as it should be: {type(error).__name__}: {error}"
             fix = "is it whole, and of this tool? --format takes it for another one's"
             raise opened.fail(what, fix) from error
+        return found
 
-    def _function(self, what: str) -> object:
-        return getattr(load(self.module), f"{what}_{self.name.replace('-', '_')}")
+    def _called(self, what: str, opened: Opened) -> Any:  # noqa: ANN401 - of what it is
+        return getattr(load(self.module), f"{what}_{self.name.replace('-', '_')}")(opened)
 
 
 def tools_of(rows: tuple[JsonTool, ...]) -> Iterator[Tool]:
@@ -103,12 +106,12 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     # of general tables the first one that fits: numbers may be headings, or values
     found = _knowing(opened, generic=False) or _knowing(opened, generic=True)[:1]
     what = "folder" if opened.is_folder else "file"
+    trials: tuple[str, ...] = ()
     try:
         trials = trials_within(opened)
     except AnalysisError:  # too large a folder, of which a format knows its own part
         if not found:
             raise
-        trials = ()
     if len(found) == 1 and not trials:
         return found[0]
     if trials and not found:

@@ -36,7 +36,6 @@ from .parsing import (
     ForeignFile,
     foreign_file,
     in_base_unit,
-    losses_of,
     number_or_text,
     quantity_in,
     within,
@@ -81,14 +80,9 @@ def read_rebench(opened: Opened) -> ForeignFile:
     several = max(run.execution for run in found) > 1
     found.sort(key=lambda run: run.criterion != "total")
     cells = tuple(_cell(opened, run, _varying(run, found), several=several) for run in found)
-    return foreign_file(
-        cells=cells,
-        variant_rule="the executor",
-        losses=losses_of(
-            "rebench", {"warm-ups-unknown": any(cell.warmups is None for cell in cells)}
-        ),
-        facts=reader.facts,
-    )
+    holding = {"warm-ups-unknown": any(cell.warmups is None for cell in cells)}
+    facts = reader.facts
+    return foreign_file("rebench", cells, holding, variant_rule="the executor", facts=facts)
 
 
 def _varying(run: _Run, every: list[_Run]) -> list[str]:
@@ -291,17 +285,11 @@ def read_spec_cpu(opened: Opened) -> ForeignFile:
     )
     if not cells:
         raise opened.fail("there is no run in the file", "is the report whole?")
-    cpu, invalid = _CPU.search(text), _INVALID.search(text)
-    estimate = re.search(r"\bEst\. (?:Base|Peak) ", text)
-    return foreign_file(
-        cells=cells,
-        variant_rule="the tuning (base or peak)",
-        losses=losses_of("spec-cpu"),
-        notes=losses_of(
-            "spec-cpu-notes", {"invalid-result": invalid, "estimated-result": estimate}
-        ),
-        facts={} if cpu is None else {"cpu_model": (cpu[1] or cpu[2]).strip()},
-    )
+    cpu, estimate = _CPU.search(text), re.search(r"\bEst\. (?:Base|Peak) ", text)
+    holding = {"invalid-result": _INVALID.search(text), "estimated-result": estimate}
+    facts = {"cpu_model": cpu and (cpu[1] or cpu[2]).strip()}
+    rule = "the tuning (base or peak)"
+    return foreign_file("spec-cpu", cells, holding, variant_rule=rule, facts=facts)
 
 
 def _csv_rows(opened: Opened, text: str) -> Iterator[_Row]:
@@ -429,7 +417,7 @@ def read_benchexec(opened: Opened) -> ForeignFile:
             what = "no run in the file has a measured column"
             fix = "was the execution stopped? name the result file that benchexec wrote at its end"
         raise opened.fail(what, fix)
-    return foreign_file(cells, losses_of("benchexec"), variant_rule=rule, facts=facts)
+    return foreign_file("benchexec", cells, variant_rule=rule, facts=facts)
 
 
 def _of_xml(opened: Opened, facts: dict[str, str]) -> Iterator[ForeignCell]:

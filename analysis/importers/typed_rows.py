@@ -25,7 +25,7 @@ from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .cell_roles import Coded
 from .headings import SAMPLE, float_of, is_long, long_mapping
 from .long_table import LongTable, Real, long_file
-from .parsing import ForeignCell, ForeignFile, foreign_file, losses_of
+from .parsing import ForeignCell, ForeignFile, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 #
@@ -48,8 +48,7 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
     except AnalysisError as error:
         ambiguous = "--decimal" in (error.fix or "") or "--layout" in (error.fix or "")
         return "matrix" if ambiguous else None
-    named = head is None and "columns-as-runs" in {one.code for one in found.cautions}
-    return None if named else found.dress
+    return found.dress
 
 
 def read_matrix(opened: Opened) -> ForeignFile:
@@ -66,12 +65,8 @@ def read_matrix(opened: Opened) -> ForeignFile:
         )
         for name, row in found.samples.items()
     )
-    return foreign_file(
-        format=found.dress,
-        cells=cells,
-        losses=losses_of("numbers"),
-        notes=tuple(Caution(one.code, one.text) for one in found.cautions),
-    )
+    notes = [Caution(one.code, one.text) for one in found.cautions]
+    return foreign_file("numbers", cells, notes=notes, format=found.dress)
 
 
 def _bare(opened: Opened, text: str) -> TextTable:
@@ -80,26 +75,16 @@ def _bare(opened: Opened, text: str) -> TextTable:
     return read_text(text, opened.source, layout=opened.layout, decimal=opened.decimal)
 
 
-_HEADINGS = re.compile(r'^\s*"?Name"?\s*,\s*"?Sample1"?\s*,\s*"?Sample2"?\s*,', re.IGNORECASE)
 _SIDES = (("Sample1", "initial"), ("Sample2", "optimised"))
-
-
-def knows_speedup_test(opened: Opened) -> bool:
-    """Tell by the line of headings."""
-    return not opened.is_folder and _HEADINGS.match(opened.head()) is not None
 
 
 def read_speedup_test(opened: Opened) -> ForeignFile:
     """Give two cells for each benchmark: the initial program, then the optimised one."""
     cells = list(_cells(opened))
     opened.require(cells != [], "the configuration names no benchmark", "is the file whole?", at="")
-    settings = any(cell.keys.get("settings") for cell in cells)
-    return foreign_file(
-        cells=cells,
-        variant_rule="the side (initial or optimised)",
-        losses=losses_of("speedup-test"),
-        notes=losses_of("speedup-test-notes", {"settings-left-out": settings}),
-    )
+    holding = {"settings-left-out": any(cell.keys.get("settings") for cell in cells)}
+    rule = "the side (initial or optimised)"
+    return foreign_file("speedup-test", cells, holding, variant_rule=rule)
 
 
 def _cells(opened: Opened) -> Iterator[ForeignCell]:
@@ -218,7 +203,7 @@ def _flat(one: Mapping[str, object]) -> dict[str, object] | None:
 def read_json(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric: of objects in a list, or one on each line."""
     plain = all("[" not in path and "." not in path for path in opened.columns.values())
-    data = (plain and _rows_of_columns(opened.structure())) or _documents(opened)
+    data = (plain and _rows_of_columns(opened.structure())) or opened.documents()
     rows = (
         [_flat(one) if isinstance(one, dict) else None for one in data]
         if isinstance(data, list)
@@ -236,21 +221,6 @@ def read_json(opened: Opened) -> ForeignFile:
     return file_of_rows(
         opened, headings, ([(row or {}).get(key) for key in headings] for row in rows)
     )
-
-
-def _documents(opened: Opened) -> Any:  # noqa: ANN401 - any JSON
-    """Give the JSON, or the list of what stands on its lines."""
-    text = opened.text().strip()
-    if not text.startswith("{") or isinstance(opened.structure(), dict):
-        return opened.json()
-    found = []
-    for number, line in enumerate(opened.text().split("\n"), 1):
-        try:
-            found += [json.loads(line)] if line.strip() else []
-        except (ValueError, RecursionError) as error:
-            what = f"the line is no JSON: {error}"
-            raise opened.fail(what, "write one object a line", at=f"{number}") from None
-    return found
 
 
 def _rows_of_columns(data: Any) -> list[dict[str, object]]:  # noqa: ANN401 - any JSON
@@ -419,9 +389,6 @@ _VERSIONS = slice(18, 20)  # of the file's format: 2 with a journal of its own, 
 
 
 _SQLITE = b"SQLite format 3\0"
-knows_sqlite, knows_parquet = (
-    lambda opened, magic=magic: opened.data.startswith(magic) for magic in (_SQLITE, b"PAR1")
-)
 
 
 def read_sqlite(opened: Opened) -> ForeignFile:

@@ -27,6 +27,7 @@ SIDES = (  # what a comparison of two sides takes
     *("@pair:new @again:old", "@pair:new @new.csv --better lower", "@fleet", "@schema-2"),
     *("@three", "@one-variant", "@pair:none", "@torn", "@newer-schema"),
 )
+SCORES = "@scores.csv @scores.csv --layout rows --better higher"
 MATRICES = (
     *("@new.csv @old.csv --better lower", "@new.csv @old.csv --better higher"),
     *("@new-columns.txt @old-columns.txt --layout columns --better lower", "@new.csv @old.csv"),
@@ -208,7 +209,7 @@ METHODS: tuple[Row, ...] = (
     ("hpt {} --alternative two-sided --others {}", ("@pair", "@many"), FORMS),
     ("hpt @pair {}", ("--ties printed", "--names NEW OLD", "--names A A")),
     ("hpt {} {}", ("@pair", "@many"), ("--scores raw", "--scores ratio", "--scores log-ratio")),
-    ("hpt {} {}", ("@pair", "@scores.csv @scores.csv --better higher"), ("--scores auto",)),
+    ("hpt {} {}", ("@pair", SCORES), ("--scores auto",)),
     ("speedup-test {} {}", (*SIDES[:18], "@original/bench.cfg +original"), FORMS),
     ("speedup-test {}", MATRICES[:16]),
     (
@@ -245,7 +246,7 @@ METHODS: tuple[Row, ...] = (
     ),
     (
         "resample {} --resamples 200 --seed 1 {}",
-        ("@pair", "@scores.csv @scores.csv --better higher"),
+        ("@pair", SCORES),
         ("--compare", "--mean all", "--compare --json"),
     ),
     ("{} --exclude absent", ("hpt @pair", "resample @pair", "speedup-test @pair", "mixture @pair")),

@@ -87,7 +87,6 @@ def test_other_bad_samples_are_refused() -> None:
         (".csv", "a,1,2,3\nb,4,5,\n"),
         (".csv", '\ufeff"benchmark", "run1","run2",run3\r\n"a",1,2,3\r\n"b",4,5,\r\n'),
         (".txt", "# two benchmarks\na\t1\t2\t3\nb\t4\t5\n\n"),
-        (".txt", "name x y z\na 1 2 3\nb  4 5\n"),
         (".txt", "benchmark 1 2 3\na 1 2 3\nb  4 5\n"),
         (".json", '{"a": [1, 2, 3], "b": [4, 5]}'),
     ],

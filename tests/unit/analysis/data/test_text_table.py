@@ -116,6 +116,7 @@ def test_headings_need_a_reason() -> None:
     assert read("sort,1,2,3\nfind,1,2,3\n") == {"sort": [1, 2, 3], "find": [1, 2, 3]}
     assert read("benchmark,1,2\nfind,4,5\n") == {"find": [4, 5]}
     assert read("kernel,run 1,run 2\nfind,4,5\n") == {"find": [4, 5]}
+    assert not read_text("benchmark,run 1,2,r3,time_4\nsort,1,2,3,4\n", "x").cautions
     odd = read_text("sort,1,2\n429,3,4\n", "x")
     assert list(odd.samples) == ["sort", "429"]
     assert [caution.code for caution in odd.cautions] == ["numbers-as-names"]
@@ -133,14 +134,6 @@ def test_a_list_with_two_numbers_in_a_line_is_refused() -> None:
         with pytest.raises(AnalysisError, match=r"is not one number|may be one number"):
             read(text)
     assert read("1\n2 3\n", layout="rows") == {"1": [1], "2": [2, 3]}
-
-
-def test_columns_that_name_something_are_said_to_be_runs() -> None:
-    found = read_text("benchmark,old,new\nsort,1,2\n", "x")
-    assert [str(one) for one in found.cautions] == [
-        "the columns old, new were taken as runs of one variant"
-    ]
-    assert not read_text("benchmark,run 1,2,r3,time_4\nsort,1,2,3,4\n", "x").cautions
 
 
 def test_a_column_of_names_alone_holds_no_values() -> None:

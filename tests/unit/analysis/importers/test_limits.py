@@ -146,7 +146,7 @@ def test_what_is_packed_two_hundred_times_is_refused_and_less_is_not(tmp_path):
         if fits:
             assert len(open_foreign(str(path)).data) == len(line) * count + 16
         else:
-            with pytest.raises(AnalysisError, match="over 200 times its packed size"):
+            with pytest.raises(AnalysisError, match="more than 16 MiB, over 200 times its packed"):
                 open_foreign(str(path))
 
 

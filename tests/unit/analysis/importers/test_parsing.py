@@ -99,8 +99,8 @@ def test_a_whole_character_of_two_halves_is_read() -> None:
 
 
 def test_a_file_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    file = opened('{"a": 1}')
-    first = file.json()
+    file = opened('{"a": [1, 2.5, null, Infinity]}')
+    assert (first := file.json()) == {"a": [1, 2.5, None, math.inf]}
     monkeypatch.setattr(parsing.json, "loads", None)
     assert file.structure() is first
     assert file.json() is first

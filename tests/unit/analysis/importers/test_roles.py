@@ -9,8 +9,10 @@ import hashlib
 
 import pytest
 
+from analysis.data.matrix import PerformanceMatrix
 from analysis.data.opening import open_foreign
 from analysis.errors import AnalysisError, UsageError
+from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.headings import _NAMES, _TOO
 from analysis.importers.registry import read_foreign
 from analysis.record.manifest import reading_columns
@@ -38,6 +40,18 @@ TABLES = {
     "no benchmark": (
         "algorithm,time_ms\nquick,1.5\nquick,1.6\nheap,2.5\nheap,2.4\n",
         "variant=algorithm, value=time_ms [ms]", "values@quick: 1.5 1.6 | values@heap: 2.5 2.4",
+    ),
+    "columns of two sides": (
+        "benchmark,old_ms,new_ms,speedup\na,10,11,1.1\nb,20,19,0.9\n",
+        "benchmark=benchmark, variant=old_ms [ms]+new_ms", "a@old: 10 | a@new: 11 | b@old: 20 | b@new: 19",
+    ),
+    "two metrics of two sides": (
+        "case,time_before,rss_before,time_after,rss_after\na,10,4,11,5\nb,20,4,19,\n",
+        "benchmark=case, variant=time_before+time_after+rss_before+rss_after",
+        "a@before: 10 | a@before: 4 | a@after: 11 | a@after: 5 | b@before: 20 | b@before: 4 | b@after: 19 | b@after:",
+    ),
+    "phases are no sides": (
+        "benchmark,parse_ms,old_ms\na,10,11\na,9,12\n", "benchmark=benchmark, value=parse_ms [ms]+old_ms [ms]", "a: 10 9 | a: 11 12",
     ),
     "texts that tell rows apart": (
         "benchmark,variant,flavour,run,time_ms\ns,old,a,1,1\ns,old,a,2,2\ns,old,b,3,8\ns,new,a,4,2\ns,new,b,5,9\n",
@@ -425,3 +439,22 @@ def test_lines_of_json_and_columns_are_rows(foreign, text) -> None:
 def test_the_words_of_headings_are_frozen() -> None:
     """Every new word changes somebody's reading: look at tests/golden/readings.jsonl before this line changes."""
     assert hashlib.sha256(repr((_NAMES, _TOO)).encode()).hexdigest()[:12] == "7b2a72a6678c"
+
+
+GEOMEAN = "benchmark,gcc,clang\na,10,11\nb,20,19\nGeoMean,14,14.5\n"
+
+
+def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:
+    with pytest.raises(AnalysisError, match="columns gcc, clang may be variants, or runs") as told:
+        foreign(GEOMEAN, "r.csv")
+    assert "--columns 'benchmark=benchmark, variant=gcc+clang', or --layout rows" in str(told.value)
+    with reading_columns({"benchmark": "benchmark", "variant": "gcc+clang"}):
+        found = foreign(GEOMEAN, "r.csv")
+        gathered = gather([found], ReadingChoices())
+    assert cells(found).startswith("a@gcc: 10 | a@clang: 11 | b@gcc: 20 | b@clang: 19 | GeoMean")
+    assert gathered.benchmarks == ("a", "b")  # a mean of the others is none
+    assert "left out: GeoMean" in {one.code: one.text for one in gathered.cautions}["left-out"]
+    (tmp_path / "r.csv").write_text(GEOMEAN)
+    matrix = PerformanceMatrix.read(tmp_path / "r.csv", better="lower", layout="rows")
+    assert matrix.benchmarks == ("a", "b")
+    assert [one.code for one in matrix.cautions] == ["columns-as-runs", "left-out"]

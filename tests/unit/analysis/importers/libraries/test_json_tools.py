@@ -129,6 +129,11 @@ def test_what_cannot_be_read_is_refused_with_its_place(foreign, content, said: s
         foreign(content)
 
 
+def test_lines_of_llama_bench_are_those_of_its_list(foreign) -> None:
+    rows = [LLAMA, LLAMA | {"n_gen": 1, "n_threads": 8}]
+    assert foreign("\n".join(map(json.dumps, rows))).cells == foreign(rows).cells
+
+
 def test_a_summary_with_a_word_of_tinybench_is_not_its(foreign) -> None:
     row = {"name": "a", "requests": "54500.8", "latency": "17.87", "throughput": "9.72"}
     found = foreign([row, row | {"name": "b"}])

@@ -135,15 +135,17 @@ def test_runs_of_several_hosts_are_said(heading: str) -> None:
     assert "several-hosts" not in notes(text.replace(",b\n", ",a\n"))
 
 
-def test_pyperf_runs_of_several_hosts_are_said() -> None:
+def test_each_host_of_pyperf_is_an_occasion() -> None:
     runs = [{"values": [1.0 + k], "metadata": {"hostname": f"h{k % 2}"}} for k in range(4)]
     bench = {"metadata": {"name": "b", "unit": "second"}, "runs": runs}
     found = read_foreign(opened(json.dumps({"version": "1.0", "benchmarks": [bench]})))
     assert [note.code for note in found.notes] == ["several-hosts"]
+    assert [(c.session, c.values) for c in found.cells] == [("h0", (1.0, 3.0)), ("h1", (2.0, 4.0))]
+    assert "no-sessions" not in {one.code for one in found.losses}
     for run in runs:
         run["metadata"] = {"hostname": "h0"}
     found = read_foreign(opened(json.dumps({"version": "1.0", "benchmarks": [bench]})))
-    assert found.notes == ()
+    assert (found.notes, [cell.session for cell in found.cells]) == ((), [None])
 
 
 def test_names_that_differ_in_blanks_only_are_said() -> None:
