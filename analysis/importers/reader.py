@@ -257,6 +257,7 @@ class OpenedTrials:
 
     def __init__(self, how: Reading) -> None:
         self.how = how
+        self._paths: tuple[Path, ...] = ()
         self._trials: dict[Path, Trial] = {}
         self.cautions: list[Caution] = []  # of the trials, and of variants that were left out
 
@@ -269,10 +270,11 @@ class OpenedTrials:
 
     def ask(self, sources: Sequence[str]) -> Reading:
         """Find out what the campaigns of all trials among the sources name as their question."""
-        named = [one[0] for text in sources if (one := trial_and_variant(text)) is not None]
-        self.how = replace(self.how, beside=bool(named))
+        every = (one[0] for text in sources if (one := trial_and_variant(text)) is not None)
+        self._paths = tuple(dict.fromkeys(every))
+        self.how = replace(self.how, beside=bool(self._paths))
         if self.how.metric is None:
-            ours = [path for path in dict.fromkeys(named) if path.is_dir() and not is_foreign(path)]
+            ours = [path for path in self._paths if path.is_dir() and not is_foreign(path)]
             trials = [self.read(path) for path in ours]
             question = question_of(trials) if any(one.judge for one in trials) else None
             declared = dict.fromkeys(name for trial in trials for name in trial.unnamed)
@@ -283,11 +285,9 @@ class OpenedTrials:
         """Find out the question, as `ask`, and have all trials answer it by values of one kind."""
         how = self.ask(sources)
         metric = how.metric or how.question
-        named = (trial_and_variant(text) for text in sources)
-        paths = tuple(dict.fromkeys(one[0] for one in named if one is not None))
-        if metric is not None and len(paths) > 1:
-            trials = of_one_basis([self.read(path) for path in paths], metric)
-            self._trials.update(zip(paths, trials, strict=True))
+        if metric is not None and len(self._paths) > 1:
+            trials = of_one_basis([self.read(path) for path in self._paths], metric)
+            self._trials.update(zip(self._paths, trials, strict=True))
 
     def sides_of(self, source: str) -> tuple[str, str]:
         """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""

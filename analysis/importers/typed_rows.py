@@ -237,6 +237,7 @@ def _rows_of_columns(data: Any) -> list[dict[str, object]]:  # noqa: ANN401 - an
     return [dict(zip(data, row, strict=True)) for row in zip(*columns, strict=True)] if same else []
 
 
+_KEY = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|([^.\[\]@^$|\s][^.\[\]|]*)')
 _Cells = dict[str, object]  # the cells of a row, by heading
 
 
@@ -299,9 +300,11 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
 
 def _headings(stated: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]:
     """Name the column of each path by its last key, or by its role; by all keys where two paths end alike."""
-    paths = [(role, path) for role, several in stated.items() for path in several]
-    last = {(role, path): _heading(path, role) for role, path in paths}
-    ends = Counter(last[role, path] for path, role in {path: role for role, path in paths}.items())
+    last: dict[tuple[str, str], str] = {}
+    for role, path in ((role, path) for role, several in stated.items() for path in several):
+        keys = (one or two for one, two in reversed(_KEY.findall(path.partition(" | ")[0])))
+        last[role, path] = next((key for key in keys if key not in "*"), role)
+    ends = Counter({path: name for (_, path), name in last.items()}.values())
     return {
         one: name if ends[name] == 1 else re.sub(r"\[(\*|\d+)\]\.?", ".", one[1]).strip(".")
         for one, name in last.items()
@@ -358,14 +361,6 @@ def _is_there(place: Place, own: str, path: str) -> bool:
         return bool(beside(place, own, path))
     except JsonPathError:
         return False
-
-
-def _heading(path: str, role: str) -> str:
-    """Name the column of a path by its last key, or by its role."""
-    keys = re.findall(
-        r'\["((?:[^"\\]|\\.)*)"\]|([^.\[\]@^$|\s][^.\[\]|]*)', path.partition(" | ")[0]
-    )
-    return next((one or two for one, two in reversed(keys) if (one or two) not in "*"), role)
 
 
 def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:
