@@ -85,12 +85,18 @@ _Rows = list[list[PlacedText]]
 
 
 def read_text(
-    text: str, source: str, *, layout: Layout | None = None, decimal: Decimal | None = None
+    text: str,
+    source: str,
+    *,
+    layout: Layout | None = None,
+    decimal: Decimal | None = None,
+    strict: bool = True,
 ) -> TextTable:
     """Read a text of numbers.
 
     Where each line is one number, these are the runs of one benchmark, unless `layout` is given. Otherwise
-    each row is a benchmark (or each column, with ``columns``), whose name may stand before it.
+    each row is a benchmark (or each column, with ``columns``), whose name may stand before it. Names over
+    columns that may be variants are refused if `strict`, else taken for runs, with a caution.
     """
     lines = list(lines_of(headed(text)))
     if not lines:
@@ -106,13 +112,17 @@ def read_text(
     if decimal is None and mark != ",":
         decimal = _decimal_of(found.grid, source)
     samples = _samples(source, found, decimal)
-    if layout is None and (several := next((c.about for c in found.cautions if c.about[1:]), ())):
+    if (
+        strict
+        and layout is None
+        and (several := next((c.about for c in found.cautions if c.about[1:]), ()))
+    ):
         first = rows[0][0].text
         fix = "" if first else "head the names 'benchmark', and "
         fix += (
             f"say which: --columns 'benchmark={first or 'benchmark'}, variant={'+'.join(several)}'"
         )
-        fix += ", or --layout rows (layout= in Python) for runs"
+        fix += ", or --layout rows for runs"
         what = f"the columns {figures.listed(several, 4)} may be variants, or runs of one"
         _refuse_cell(source, rows[0][1], what, fix)
     means, cautions = means_among(samples)
@@ -358,7 +368,7 @@ def read_table(path: Path, layout: Layout | None, decimal: Decimal | None = None
         raise UsageError(f"layout must be 'rows' or 'columns', not {layout!r}", str(path))
     if decimal not in ("comma", "point", None):
         raise UsageError(f"decimal must be 'comma' or 'point', not {decimal!r}", str(path))
-    return table_in(utf8_text(path), str(path), layout, decimal)
+    return table_in(utf8_text(path), str(path), layout, decimal, strict=False)
 
 
 def utf8_text(path: Path) -> str:
@@ -372,11 +382,18 @@ def utf8_text(path: Path) -> str:
         raise AnalysisError(what, str(path), "save it as UTF-8") from None
 
 
-def table_in(text: str, source: str, layout: Layout | None, decimal: Decimal | None) -> MatrixTable:
+def table_in(
+    text: str,
+    source: str,
+    layout: Layout | None,
+    decimal: Decimal | None,
+    *,
+    strict: bool = True,
+) -> MatrixTable:
     """Give the samples in a text: JSON if it begins as such, else lines of numbers (`read_text`)."""
     if text.lstrip()[:1] in ("{", "["):
         return _read_json(source, text, layout or "rows")
-    found = read_text(text, source, layout=layout, decimal=decimal)
+    found = read_text(text, source, layout=layout, decimal=decimal, strict=strict)
     return MatrixTable(
         samples={
             bench: [_positive(source, cell, value) for cell, value in row]
