@@ -104,18 +104,6 @@ def test_a_baseline_that_was_rebuilt_from_its_commit_goes_on_with_a_caution(nigh
     assert (old.ended, old.changed) == ("baseline", "the baseline's commit is 0ff; it was def")
 
 
-def test_older_trials_without_commits_are_held_by_their_hash(night, tmp_path):
-    night(1)
-    night(2, commits={"v1": "abc"})
-    night(3, commits={"v1": "abc"}, programs={"v1": "1" * 64})
-    found = read_nights([tmp_path / "runs"])
-    (one,) = of(found)
-    assert [n.baseline_commit for n in one.nights] == [None, "abc", "abc"]
-    assert [n.commit for n in one.nights] == [None, None, None]
-    night(4, programs={"v1": "2" * 64})  # neither of the same commit, nor of the same hash
-    assert [s.ended for s in of(read_nights([tmp_path / "runs"]))] == ["baseline", None]
-
-
 def test_a_baseline_of_which_nothing_is_stored_is_told(night, tmp_path):
     def forget(made):
         made.extra["environment.jsonl"] = b""
