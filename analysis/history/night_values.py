@@ -556,6 +556,8 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
     except OSError as error:
+        if depth > 1 and isinstance(error, FileNotFoundError):
+            return  # it went meanwhile
         raise UsageError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
     if depth > 1 and BISECTION in {entry.name for entry in entries}:
         return

@@ -102,14 +102,9 @@ def read_trials(
         if trouble is not None:
             left_out.append((place.name, trouble))
             return []
-        own = RawNight(
-            name=place.name,
-            path=str(place.path),
-            started_at=place.started_at,
-            parts=found,
-            fleet=place.kind == "fleet",
-        )
-        return [own]
+        fleet, path = place.kind == "fleet", str(place.path)
+        began = place.started_at
+        return [RawNight(name=place.name, path=path, started_at=began, parts=found, fleet=fleet)]
 
     try:
         read = []

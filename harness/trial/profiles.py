@@ -434,10 +434,6 @@ def _refuse(findings: list[Finding], fix: str) -> None:
         raise HostError(f"{findings[0].what}{more}", findings[0].where, fix)
 
 
-# --- From a trial to the profile of one of its variants: a small trial of its own, profiled after
-# each session.
-
-
 # --- The campaign of a trial as it was measured: the trial's copy, read where its file lay.
 
 
@@ -478,6 +474,9 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
                 return accepted
     return found
 
+
+# --- From a trial to the profile of one of its variants: a small trial of its own, profiled after
+# each session.
 
 Chains = Literal["fp", "dwarf"]
 DEFAULT_HZ = 4999

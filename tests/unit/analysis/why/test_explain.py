@@ -77,12 +77,6 @@ def test_functions_below_one_per_cent_in_both_are_one_row():
     assert told.family == 4
 
 
-def test_everything_that_is_large_leaves_no_others():
-    told = explained(steady(sort=60, cmp=40), steady(sort=60, cmp=40))
-    assert told.others is None
-    assert told.further == 0
-
-
 def test_names_are_withheld_where_the_total_did_not_appear():
     base, slow = steady(cmp=20, sort=80), steady(cmp=40, sort=60)
     wide = (28.0, 31.0, 33.0, 27.0, 30.0, 31.5)

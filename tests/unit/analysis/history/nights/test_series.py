@@ -291,6 +291,19 @@ def test_folders_that_are_no_nights_are_passed_over(night, tmp_path):
         read_nights([runs / "night-01", runs / "night-01" / os.curdir])
 
 
+def test_a_folder_that_goes_meanwhile_hides_no_night(night, tmp_path, monkeypatch):
+    _, runs, before = night(1), night(2).parent, os.scandir
+    (runs / "gone").mkdir()
+
+    def scandir(path):
+        if path.name == "gone":
+            path.rmdir()
+        return before(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert len(of(read_nights([runs]))[0].nights) == 2
+
+
 def test_a_damaged_trial_hides_no_other(night, tmp_path):
     for k in (1, 2, 3):
         night(k)
