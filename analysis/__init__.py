@@ -45,8 +45,7 @@ if TYPE_CHECKING:
         OrderedVariants as OrderedVariants,
         ordered_variants as ordered_variants,
     )
-    from .history.session_value import find_steps as find_steps
-    from .history.step_search import StepSearch as StepSearch
+    from .history.step_search import StepSearch as StepSearch, find_steps as find_steps
     from .methods.hpt.compare import HptResult as HptResult, hpt as hpt
     from .methods.hpt.page import hpt_context as hpt_context, hpt_report as hpt_report
     from .methods.hpt.speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
@@ -154,9 +153,8 @@ _ROOMS = {
     "methods.mixture.refits": "mode_evidence fitted_sample",
     "methods.mixture.modality": "dip_test bandwidth_test skewed_families",
     "history.changes": "changes Changes",
-    "history.step_search": "StepSearch",
+    "history.step_search": "StepSearch find_steps",
     "history.ordered": "OrderedVariants ordered_variants",
-    "history.session_value": "find_steps",
     "diagnose.explain": "explain",
     "diagnose.why_result": "Why",
     "methods.resampling.biplot": "biplot Biplot",

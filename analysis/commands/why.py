@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from ..words import command_line
 
 if TYPE_CHECKING:
     from ..diagnose.why_result import WhyAnswer
-    from ..verdict.result import CandidateVerdict, Verdict
 
 # --- The answers of ``why``: explained from stored profiles, and written in the form that is wanted.
 
@@ -34,16 +33,11 @@ def explained(
     `renames` has new names of functions by their old ones. With `any_total` functions are named although the whole
     difference is not there again.
 
-    Raises
-    ------
-    UsageError
-        If a benchmark is named of which nothing is stored.
-    StoreError
-        If a profile is damaged.
+    Raises UsageError if a benchmark is named of which nothing is stored; StoreError if a profile is damaged.
     """
     from ..announcing import doing
     from ..data.trial import read_trial
-    from ..diagnose.explain import explain_by
+    from ..diagnose.explain import explain
     from ..diagnose.why_result import WhyAnswer
 
     doing("explaining")
@@ -55,7 +49,7 @@ def explained(
             raise UsageError(what, str(profiles[0].parent), f"stored: {', '.join(known)}")
     return WhyAnswer(
         answers=tuple(
-            explain_by(one, trial, benchmark=name, renames=renames or {}, any_total=any_total)
+            explain(one, timed=trial, benchmark=name, renames=renames or {}, any_total=any_total)
             for one in stored
             for trial in (read_trial(one.timed),)
             for name in one.profile.benchmarks
@@ -80,9 +74,6 @@ def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None
     write_file(Path(path), folded([(stored[one.variant], one) for one in answer.answers]))
 
 
-SLOWER, DECIDED = ("slower",), ("slower", "faster")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A candidate of a trial, on some of its benchmarks; `verdict_was` says what the verdict says of these."""
@@ -96,10 +87,7 @@ class Target:
 def place_of(source: str | None) -> tuple[Path, str | None]:
     """Split TRIAL:VARIANT; the newest trial in ``runs/`` where nothing is named.
 
-    Raises
-    ------
-    UsageError
-        If it names no trial, or a fleet, which is many.
+    Raises UsageError if it names no trial, or a fleet, which is many.
     """
     from ..importers.reader import newest_trial, trial_and_variant
 
@@ -126,72 +114,64 @@ def targets_of(
     Without a variant these are all that the verdict calls slower, each on the benchmarks on which it is; of a variant
     those on which it is decided, and all where none is. `metric` is what the verdict is about, by default the trial's own.
 
-    Raises
-    ------
-    UsageError
-        If a name is unknown, or nothing is slower.
-    FairtrialError
-        If nothing is named and no verdict can be given.
+    Raises UsageError if a name is unknown, or nothing is slower; FairtrialError if nothing is named and no verdict
+    can be given.
     """
     from ..data.trial import read_trial
     from ..verdict.judging import judge
     from ..verdict.sides import candidates_in, known_names
 
     trial = read_trial(folder)
-    known_names("benchmark", benchmarks or None, trial.manifest.benchmarks, str(folder))
+    manifest = trial.manifest
+    known_names("benchmark", benchmarks or None, manifest.benchmarks, str(folder))
     if variant is not None:
         candidates_in(trial, [variant])
-    found: list[Target] = []
+    was: dict[str, dict[str, JudgedThen]] = {} if variant is None else {variant: {}}
     try:
         verdict = judge(trial, metric=metric, variants=None if variant is None else [variant])
-        found = [_of(folder, verdict, one, benchmarks) for one in verdict.candidates]
+        for one in verdict.candidates:
+            was[one.variant] = {
+                line.name: JudgedThen(
+                    outcome=line.outcome,
+                    speedup=line.speedup,
+                    low=line.low,
+                    high=line.high,
+                    metric=verdict.metric,
+                )
+                for line in (() if one.multilevel is None else one.multilevel.benchmarks)
+                if not benchmarks or line.name in benchmarks
+            }
     except FairtrialError:
         if variant is None:
             raise
-    if variant is None:
-        slower = [replace(one, benchmarks=names) for one in found if (names := _only(one, SLOWER))]
-        if slower:
-            return tuple(slower)
-        others = [name for name in trial.manifest.variants if name != trial.manifest.baseline]
-        if not others:
-            raise UsageError("the trial has one variant: there is no difference", str(trial.path))
-        what = "the verdict calls no candidate slower than the baseline"
-        words = command_line(("fairtrial", "why", f"{trial.path}:{others[0]}"))
-        raise UsageError(what, str(trial.path), f"name one: {words}")
-    target = (*found, Target(trial=folder, variant=variant, benchmarks=()))[0]
-    chosen = tuple(benchmarks) or _only(target, DECIDED) or trial.manifest.benchmarks
-    texts = {name: target.verdict_was[name] for name in chosen if name in target.verdict_was}
-    return (replace(target, benchmarks=chosen, verdict_was=texts),)
-
-
-def _of(folder: Path, verdict: Verdict, one: CandidateVerdict, benchmarks: Sequence[str]) -> Target:
-    lines = () if one.multilevel is None else one.multilevel.benchmarks
-    texts = {
-        line.name: JudgedThen(
-            outcome=line.outcome,
-            speedup=line.speedup,
-            low=line.low,
-            high=line.high,
-            metric=verdict.metric,
-        )
-        for line in lines
-        if not benchmarks or line.name in benchmarks
+    if variant is not None:
+        found = was[variant]
+        decided = [k for k, then in found.items() if then.outcome in ("slower", "faster")]
+        chosen = tuple(benchmarks) or tuple(decided) or manifest.benchmarks
+        known = {name: found[name] for name in chosen if name in found}
+        return (Target(trial=folder, variant=variant, benchmarks=chosen, verdict_was=known),)
+    slower = {
+        name: tuple(k for k, then in found.items() if then.outcome == "slower")
+        for name, found in was.items()
     }
-    return Target(trial=folder, variant=one.variant, benchmarks=tuple(texts), verdict_was=texts)
-
-
-def _only(target: Target, outcomes: Sequence[str]) -> tuple[str, ...]:
-    found = target.verdict_was
-    return tuple(name for name in target.benchmarks if found[name].outcome in outcomes)
+    if any(slower.values()):
+        return tuple(
+            Target(trial=folder, variant=name, benchmarks=chosen, verdict_was=was[name])
+            for name, chosen in slower.items()
+            if chosen
+        )
+    others = [name for name in manifest.variants if name != manifest.baseline]
+    if not others:
+        raise UsageError("the trial has one variant: there is no difference", str(trial.path))
+    what = "the verdict calls no candidate slower than the baseline"
+    words = command_line(("fairtrial", "why", f"{trial.path}:{others[0]}"))
+    raise UsageError(what, str(trial.path), f"name one: {words}")
 
 
 def stored_profiles(folder: Path, variant: str | None) -> tuple[Path, ...]:
     """Give the folders of the profiles that are stored beside a trial; of one variant where it is named.
 
-    Raises
-    ------
-    UsageError
-        If there are none.
+    Raises UsageError if there are none.
     """
     beside = profiles_of(folder)
     there = (

@@ -191,9 +191,13 @@ def judged_counters(
 
 
 def _with_further(trial: Trial) -> Trial:
-    """Give the trial with further metrics, made of what its runs hold."""
-    metrics: dict[str, Any] = dict(trial.manifest.metrics)
-    columns = dict(trial.metrics)
+    """Give the trial with further metrics, made of what its runs hold.
+
+    Numbers of its builds are left out: how long a compiler took explains no run.
+    """
+    stored = trial.manifest.metrics
+    metrics: dict[str, Any] = {k: one for k, one in stored.items() if not trial.is_of_builds(k)}
+    columns = {k: one for k, one in trial.metrics.items() if k not in stored or k in metrics}
 
     def add(name: str, values: Array, **about: str) -> None:
         there = np.isfinite(values)
@@ -319,6 +323,7 @@ def explain(
     renames: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     any_total: bool = False,
+    timed: Trial | None = None,
 ) -> Why:
     """Say where the time on the processors differs, function by function.
 
@@ -334,6 +339,8 @@ def explain(
         Of each interval, and of all names together.
     any_total : bool
         Give functions also where the total difference is not resolved in these sessions.
+    timed : Trial, optional
+        Its timed runs, where they are read already.
 
     Returns
     -------
@@ -351,27 +358,8 @@ def explain(
     """
     between("confidence", confidence)
     stored = profile if isinstance(profile, StoredProfile) else read_profile(Path(profile))
-    return explain_by(
-        stored,
-        read_trial(stored.timed),
-        benchmark=benchmark,
-        renames=renames,
-        confidence=confidence,
-        any_total=any_total,
-    )
-
-
-def explain_by(
-    stored: StoredProfile,
-    trial: Trial,
-    *,
-    benchmark: str,
-    renames: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    any_total: bool = False,
-) -> Why:
-    """Answer as `explain` does, where the timed trial is read already."""
-    profile, risk = stored.profile, 1 - confidence
+    trial = read_trial(stored.timed) if timed is None else timed
+    about, risk = stored.profile, 1 - confidence
     table = table_of(stored, trial, benchmark, renames or {})
     total = row_of(table.baseline.on_cpu, table.candidate.on_cpu, confidence, function="total")
     withheld = _withheld(table, total, risk, any_total=any_total)
@@ -382,26 +370,16 @@ def explain_by(
     rest = {row.function: row for row in known[len(rows) :]}
     off = row_of(table.baseline.off_cpu, table.candidate.off_cpu, confidence, function=OFF_CPU)
     apart = _waits(table, confidence)
-    sides = profile.baseline, profile.variant
-    # without the numbers of its builds: how long a compiler took explains no run
-    builds = {name for name in trial.manifest.metrics if trial.is_of_builds(name)}
-    of_runs = replace(
-        trial,
-        metrics={name: one for name, one in trial.metrics.items() if name not in builds},
-        manifest=replace(
-            trial.manifest,
-            metrics={k: one for k, one in trial.manifest.metrics.items() if k not in builds},
-        ),
-    )
+    sides = about.baseline, about.variant
     counters, waits = judged_counters(
-        of_runs, benchmark, *sides, confidence=confidence, waits=apart or (off,)
+        trial, benchmark, *sides, confidence=confidence, waits=apart or (off,)
     )
     asleep, cpu_wait = waits if apart else (None, None)
     hidden = withheld == "total-not-resolved"
     negligible = MARGIN * float(table.baseline.wall.mean())
     opposite = () if hidden else opposite_of(rows, functions, stored, benchmark, confidence)
     answer = Why(
-        **{name: getattr(profile, name) for name in _OF_PROFILE.split()},
+        **{name: getattr(about, name) for name in _OF_PROFILE.split()},
         path=str(stored.timed.parent),
         benchmark=benchmark,
         sessions=len(table.sessions),
@@ -410,7 +388,7 @@ def explain_by(
         runtimes={
             side: found
             for side in sides
-            if (found := profile.runtimes.get(f"{benchmark}/{side}")) is not None
+            if (found := about.runtimes.get(f"{benchmark}/{side}")) is not None
         },
         confidence=confidence,
         total=total,
@@ -429,7 +407,7 @@ def explain_by(
         counters=counters,
         story=story_of(counters, waits, risk=risk, negligible_ms=negligible),
         withheld=withheld,
-        verdict_was=profile.verdict_was.get(benchmark),
+        verdict_was=about.verdict_was.get(benchmark),
     )
     return replace(answer, cautions=tuple(cautions_of(answer, stored, table)))
 

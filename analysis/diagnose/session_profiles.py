@@ -205,12 +205,8 @@ def table_of(
 ) -> SessionTable:
     """Put samples and timed runs together, for the sessions that have both of both variants.
 
-    Raises
-    ------
-    UsageError
-        If the profile does not have the benchmark, or a rename does not fit the functions.
-    InsufficientDataError
-        If there is no such session.
+    Raises UsageError if the profile does not have the benchmark, or a rename does not fit the functions;
+    InsufficientDataError if there is no such session.
     """
     profile, where = stored.profile, str(stored.timed.parent)
     if benchmark not in profile.benchmarks:

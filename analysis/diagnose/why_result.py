@@ -233,31 +233,88 @@ def resolved(why: Why) -> bool:
     return p is not None and p <= 1 - why.confidence
 
 
+# where to look for what makes a program wait
+_CALLS = "'strace -c -f -w COMMAND' adds up the time of its calls, 'perf trace -s COMMAND' that of each thread's"
+_OTHERS = (
+    "others had its CPUs: 'fairtrial doctor' shows who is at work, isolation.cpus names other CPUs"
+)
+_THREADS = "its CPUs work less at a time: look for a lock, or for work that one thread does alone"
+
+
+def _differs(row: Row, why: Why) -> bool:
+    return row.pvalue_adjusted is not None and row.pvalue_adjusted <= 1 - why.confidence
+
+
+def _off_the_cpu(why: Why) -> tuple[float, list[tuple[str, float, str]]] | None:
+    """Give how much more wall time it takes, where that differs and CPU time does not; None else.
+
+    Beside it each row off the CPU that carries it: its name, its difference, and where to look for the cause.
+    """
+    word = {one.metric: one.word for one in why.counters}.get("wall")
+    off = why.off_cpu
+    more = why.total.difference_ms + off.difference_ms
+    if resolved(why) or word != ("slower" if more > 0 else "faster"):
+        return None
+    if min(off.baseline_ms, off.candidate_ms) < 0:  # several CPUs work at a time
+        return more, [("off the CPU", off.difference_ms, _THREADS)]
+    rows = [("asleep or I/O", why.asleep, _CALLS), ("ready to run", why.cpu_wait, _OTHERS)]
+    if why.asleep is None:
+        rows = [("off the CPU", off, _CALLS)]
+    # without any spread there is no p, and of one session no interval either
+    return more, [
+        (name, row.difference_ms, look)
+        for name, row, look in rows
+        if row is not None
+        and row.difference_ms * more > 0
+        and (row.low_ms is not None if row.pvalue is None else _differs(row, why))
+    ]
+
+
 def sentence_of(why: Why, longest: int = _TWO_LINES) -> str:
     """Say the answer in one sentence; names are shortened where it would have more letters than `longest`."""
-    total = why.total
-    ends = ""
+    total, off = why.total, _off_the_cpu(why)
+    hidden = why.withheld == "total-not-resolved"
+    ends, sides = "", [why.variant, why.baseline]
     if total.low_ms is not None:
         ends = f" ({signed(total.low_ms)} to {signed(total.high_ms or 0.0)} ms)"
-    if why.withheld == "total-not-resolved":
-        pattern = f"{{}}: no difference of CPU time appeared in these sessions{ends}"
-        return ShortSentence.of(pattern, why.benchmark).fitted(longest=longest)
     if resolved(why):
-        side = "more" if total.difference_ms > 0 else "less"
-        amount = f"{milliseconds(abs(total.difference_ms))} ms {side} CPU time"
-        pattern, names = f"{{}}: {{}} takes {amount} than {{}}", [why.variant, why.baseline]
+        pattern = f"{{}}: {{}} takes {_amount(total.difference_ms)} CPU time than {{}}"
+    elif off is not None:
+        pattern = f"{{}}: {{}} takes {_amount(off[0])} wall time than {{}}, and no difference of CPU time appeared{ends}"
+        pattern += "".join(f"; {name} {signed(ms)} ms" for name, ms, _ in off[1])
     else:
-        pattern, names = f"{{}}: a difference of CPU time is not resolved{ends}", []
+        what = "no difference of CPU time appeared in these sessions"
+        pattern = f"{{}}: {what if hidden else 'a difference of CPU time is not resolved'}{ends}"
+        sides = []
     rest = {
         None: "; no function can be named",
+        "total-not-resolved": "",
         "few-sessions": "; too few sessions to name functions",
         "few-samples": "; too few samples to name functions",
     }[why.withheld]
     if why.named:
-        first, others = why.named[0], len(why.named) - 1
+        # what costs most in the direction of the answer: the strongest evidence may be of a small part
+        sign = math.copysign(1.0, total.difference_ms)
+        first, others = max(why.named, key=lambda row: sign * row.difference_ms), len(why.named) - 1
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
-        names.append(_NAMELESS if first.function == UNKNOWN else first.function)
-    return ShortSentence.of(pattern + rest, why.benchmark, *names).fitted(longest=longest)
+        sides.append(_NAMELESS if first.function == UNKNOWN else first.function)
+        rest += _unnamed(why) if resolved(why) else ""
+    return ShortSentence.of(pattern + rest, why.benchmark, *sides).fitted(longest=longest)
+
+
+def _amount(ms: float) -> str:
+    return f"{milliseconds(abs(ms))} ms {'more' if ms > 0 else 'less'}"
+
+
+def _unnamed(why: Why) -> str:
+    """Say how much of the difference is in no named row."""
+    rows = (*why.rows, why.others, why.kernel_not_seen)
+    named = math.fsum(row.difference_ms for row in rows if row is not None and row.named)
+    rest = why.total.difference_ms - named
+    share = round(100 * rest / why.total.difference_ms)
+    if 0 <= share <= 100:
+        return f"; {share} % of it in no named row" if share else ""
+    return f"; {signed(rest)} ms in no named row"
 
 
 def _next_of(why: Why) -> Next | None:
@@ -269,6 +326,9 @@ def _next_of(why: Why) -> Next | None:
     if why.withheld == "few-samples":
         seen = max(min(why.samples_baseline, why.samples_candidate), 1)
         more = max(math.ceil(1.2 * why.sessions * FEWEST_SAMPLES / seen), FEWEST_SESSIONS)
+    if (off := _off_the_cpu(why)) is not None and off[1]:  # it waits: functions will not tell
+        busy = any(look == _OTHERS for *_, look in off[1])
+        return Next(("fairtrial", "doctor"), "who else is at work here") if busy else None
     if why.withheld is not None or not why.named:
         if more > _MOST:
             return None
@@ -345,6 +405,10 @@ def _of_answer(why: Why) -> Iterator[Caution]:
     if why.withheld == "total-not-resolved":
         words = "the whole difference did not appear in these sessions (--any shows them)"
         yield Caution("total-not-resolved", f"no function is shown, because {words}")
+    if (off := _off_the_cpu(why)) is not None:
+        look = "; ".join(look for *_, look in off[1]) or "which of its waiting is not resolved"
+        text = f"the wall time differs, the CPU time does not, and no sample shows waiting: {look}"
+        yield Caution("waits", text)
     was, slower = why.verdict_was, why.total.difference_ms > 0
     opposed = "faster" if slower else "slower"
     if was is not None and was.metric not in _ON_CPU:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
+
 from ..announcing import cells, cut
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
 from ..errors import StoreError
+from ..methods.multilevel.compare import lines_of_metrics
+from ..methods.multilevel.law import word_of
 from ..pages.difference import Compared, Difference
 from ..pages.model import (
     Next,
@@ -25,9 +32,12 @@ from ..pages.number_format import Word, counted, is_time, listed, outcome_word, 
 from ..pages.result import Result
 from ..record.commits import BISECTION, NamedCommit
 from ..record.manifest import judge_words
+from ..record.run_numbers import METRIC_NUMBERS
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
+from ..stats.multiplicity import adjusted
+from ..stats.samples import Array
 from ..words import WIDTH, normal, shown
-from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
+from .step_search import Answer, Culprit, Kind, OpenRun, PairWord, Proof, Search, Why
 
 T = TypeVar("T")
 BisectionAnswer = Literal[Answer, "not-built"]
@@ -129,50 +139,15 @@ class OpenStep:
 class Bisection(Result):
     """What a search among commits found, or has found so far.
 
-    Attributes
-    ----------
-    state : {"ended", "under-way"}
-        Whether the search is over; one that was interrupted is under way until it is resumed.
-    phase : {"step0", "search", "proof"} or None
-        What the newest sessions were for.
-    answer : {"proven", "partly", "no-difference", "undecided", "not-built"} or None
-        None while it is under way.
-    exit_code : int or None
-        0 proven; 1 no difference; 4 not built; 7 undecided, or something is open.
-    good, bad : End
-        The commits that were named.
-    commits : int
-        How many lie behind good, bad among them.
-    path, host, campaign : str or None
-        The folder that holds the trials; where they were measured; the campaign's name.
-    campaign_path : str or None
-        Its file.
-    metric, unit, better : str
-        What was compared, as in a verdict.
-    benchmarks : tuple of str
-        Those over which each value is a mean.
-    margin, risk, looks
-        What was asked.
-    first : PairWord
-        Bad against good, before the search.
-    one_program : bool
-        Whether good and bad build to the same program.
-    other_metrics : tuple of OtherMetric
-        What else those sessions tell.
-    culprits, refuted : tuple of ProvenStep
-        Steps that are proven, and those whose proof did not hold.
-    open : tuple of OpenStep
-        What is left.
-    skipped : tuple of SkippedCommit
-        What cannot be measured.
-    probes : tuple of Probe
-        In the order in which they were first measured.
-    posterior : tuple of PlaceProbability
-        Above 0.001, by place.
-    sessions, runs, builds : int
-        What it took.
-    seconds : float
-        And how long.
+    `state`: Whether the search is over; one that was interrupted is under way until it is resumed. `phase`: What the
+    newest sessions were for. `answer`, `exit_code`: None while it is under way. `good`, `bad`: The commits that were
+    named. `commits`: How many lie behind good, bad among them. `path`: The folder that holds the trials. `host`: Where
+    they were measured. `campaign`, `campaign_path`: Its name and its file. `metric`, `unit`, `better`: What was
+    compared, as in a verdict. `benchmarks`: Those over which each value is a mean. `margin`, `risk`, `looks`: What was
+    asked. `first`: Bad against good, before the search. `one_program`: Whether both build to the same program.
+    `other_metrics`: What else those sessions tell. `culprits`, `refuted`: Steps that are proven, and those whose proof
+    did not hold. `open`: What is left. `skipped`: What cannot be measured. `probes`: In the order in which they were
+    first measured. `posterior`: Above 0.001, by place. `sessions`, `runs`, `builds`, `seconds`: What it took.
     """
 
     method: ClassVar[str] = "bisect"
@@ -277,6 +252,48 @@ class Bisection(Result):
         return Next(words, why) if self.first.sessions else None
 
 
+def words_of_metrics(
+    trial: Trial,
+    candidate: str,
+    *,
+    baseline: str,
+    without: str,
+    risk: float,
+    margin: float = 0.01,
+    benchmarks: Sequence[str] | None = None,
+) -> tuple[OtherMetric, ...]:
+    """Judge two variants by each metric of a trial but one, corrected by Holm's method over the metrics.
+
+    `without`: The metric that is judged elsewhere. `risk`: Of all of these metrics together. `margin`: The largest
+    difference that counts as none. `benchmarks`: In their mean; all by default. Metrics that cannot be judged are left
+    out: unknown, without spread, or with values of 0.
+    """
+
+    def sides_of(metric: str) -> list[PerformanceMatrix]:
+        sides = [trial.matrix(name, metric) for name in (candidate, baseline)]
+        return sides if benchmarks is None else [one.select(list(benchmarks)) for one in sides]
+
+    metrics = (one for one in (*METRIC_NUMBERS, *trial.manifest.metrics) if one != without)
+    lines = [*lines_of_metrics(metrics, sides_of, confidence=1 - risk, margin=margin)]
+    different: Array = adjusted(np.array([one.pvalue for one in lines]), "holm")
+    equal: Array = adjusted(np.array([one.pvalue_equivalent for one in lines]), "holm")
+    found = []
+    for line, p, q in zip(lines, different.tolist(), equal.tolist(), strict=True):
+        word = word_of(math.log(line.speedup), equivalent=q <= risk / 2, differs=p <= risk)
+        about = trial.metric(line.metric)
+        other = OtherMetric(
+            metric=line.metric,
+            unit=about.unit,
+            better=about.better,
+            word="undecided" if line.cut is not None and line.cut.withholds(word) else word,
+            speedup=line.speedup,
+            low=line.low,
+            high=line.high,
+        )
+        found.append(other)
+    return tuple(found)
+
+
 def word_text(word: PairWord, later: str, metric: str, unit: str, better: str) -> str:
     """Say what a look says of the later of two commits: ``v2 takes 5 % more time (4 to 6 %): slower``."""
     found = Difference.of(word, metric=metric, unit=unit, better=better)
@@ -307,31 +324,25 @@ def bisection_of(
     same_program: Sequence[int] = (),
     **text: Any,  # noqa: ANN401 - fields of many types
 ) -> Bisection:
-    """Tell a search among places in commits.
+    """Tell a search among places in commits; it may be under way.
 
-    Parameters
-    ----------
-    search : Search
-        It may be under way; where good or bad does not build it has no answer, and one of these is skipped.
-    commits : sequence of NamedCommit
-        All of them by place, the good one first.
-    good, bad : str
-        What the user called them.
-    skipped, proofs : mapping, optional
-        Why each place cannot be measured; the trial of each proof by its number.
-    fails_more, cut, unsteady, same_program : sequence of int
-        Places whose runs fail more often than those of good and bad; whose runs time limits ended; of which too many
-        runs reach no steady state; that build to the program of the measurable commit before.
-    **told
-        Other fields of the `Bisection`.
+    Where good or bad does not build it has no answer, and one of these is skipped. `commits`: All of them by place, the
+    good one first. `good`, `bad`: What the user called them. `skipped`: Why each place cannot be measured. `proofs`:
+    The trial of each proof by its number. `fails_more`, `cut`, `unsteady`, `same_program`: Places whose runs fail more
+    often than those of good and bad; whose runs time limits ended; of which too many runs reach no steady state; that
+    build to the program of the measurable commit before. `text`: Other fields of the `Bisection`.
     """
     why, last, found = skipped or {}, len(commits) - 1, search.found
     out = sorted({*why, *search.skipped})
-    answer: BisectionAnswer | None = None
+    answer: BisectionAnswer | None = "not-built" if {0, last} & {*out} else None
+    culprits: tuple[Culprit, ...] = ()  # they are told once it is over
+    open_runs: tuple[OpenRun, ...] = ()
+    refuted: tuple[Culprit, ...] = ()
+    first, sessions = search.first, len(search.sessions)
+    builds = len({k for places in search.measured for k in places})
     if found is not None:
-        answer = found.answer
-    elif {0, last} & {*out}:
-        answer = "not-built"
+        answer, first, sessions, builds = found.answer, found.first, found.sessions, found.builds
+        culprits, open_runs, refuted = found.culprits, found.open, found.refuted
 
     def step(one: Culprit) -> ProvenStep:
         return ProvenStep(
@@ -353,8 +364,8 @@ def bisection_of(
         margin=search.margin,
         risk=search.risk,
         looks=tuple(search.looks),
-        first=search.first if found is None else found.first,
-        culprits=() if found is None else tuple(map(step, found.culprits)),
+        first=first,
+        culprits=tuple(map(step, culprits)),
         open=tuple(
             OpenStep(
                 after=commits[one.after].commit,
@@ -364,9 +375,9 @@ def bisection_of(
                 probability=one.probability,
                 why=one.why,
             )
-            for one in (() if found is None else found.open)
+            for one in open_runs
         ),
-        refuted=() if found is None else tuple(map(step, found.refuted)),
+        refuted=tuple(map(step, refuted)),
         skipped=tuple(
             _with(SkippedCommit, commits[k], why=why.get(k, "fails in every run")) for k in out
         ),
@@ -379,18 +390,15 @@ def bisection_of(
             for k, p in search.probabilities()
             if p > _LEAST_PROBABILITY
         ),
-        sessions=len(search.sessions) if found is None else found.sessions,
-        builds=len({k for places in search.measured for k in places})
-        if found is None
-        else found.builds,
+        sessions=sessions,
+        builds=builds,
         **text,
     )
-
-    def names(places: Sequence[int]) -> str:
-        return listed([commits[k].short for k in places], _NAMED)
-
-    about = names(fails_more), names(cut), names(unsteady), len(same_program)
-    return replace(bisection, cautions=cautions_of(_cautions(bisection, *about)))
+    fail, cut_off, odd = (
+        listed([commits[k].short for k in places], _NAMED) for places in (fails_more, cut, unsteady)
+    )
+    known = _cautions(bisection, fail, cut_off, odd, len(same_program))
+    return replace(bisection, cautions=cautions_of(known))
 
 
 def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
@@ -587,10 +595,7 @@ def _time(seconds: float) -> str:
 def bisection_in(folder: Path) -> Bisection:
     """Read the bisection that a folder holds.
 
-    Raises
-    ------
-    StoreError
-        If there is none, or its file is no JSON or lacks what a bisection has.
+    Raises StoreError if there is none, or its file is no JSON or lacks what a bisection has.
     """
     path = folder / BISECTION
     fix = "name the folder that fairtrial bisect made"
@@ -604,10 +609,7 @@ def bisection_from(found: object, path: Path | None = None) -> Bisection:
 
     `path` is named in errors.
 
-    Raises
-    ------
-    StoreError
-        If it is of a newer schema, or lacks what a bisection has.
+    Raises StoreError if it is of a newer schema, or lacks what a bisection has.
     """
     where = None if path is None else str(path)
     fix = "take the folder's copy, or search anew: its trials can be read by themselves"

@@ -131,20 +131,9 @@ class Windows(NamedTuple):
 
 
 def windows_of(values: Array, inflation: float = 1.0) -> Windows:
-    """Compare the two sides of each window of lengths in `GRID`.
+    """Compare the two sides of each window of lengths in `GRID`; none where there are fewer than 4 finite values.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        In their order; finite.
-    inflation : float
-        By which the normal quantile of each p-value is divided first, for values that resemble their
-        neighbours.
-
-    Returns
-    -------
-    Windows
-        Empty where there are fewer than 4 values.
+    `inflation`: By which the normal quantile of each p-value is divided first, for values that resemble their neighbours.
     """
     signs = np.sign(values[None, :] - values[:, None]).astype(np.int32)
     sums = np.zeros((values.size + 1, values.size + 1), dtype=np.int32)
@@ -253,28 +242,13 @@ class Step:
 class Changes(Result):
     """Where a series changes.
 
-    Attributes
-    ----------
-    values : read-only array, shape (n,)
-        The logarithms that were given, larger = slower.
-    risk : float
-        That any of the intervals holds no change, at the most, for exchangeable nights.
-    autocorrelation : float or None
-        Of neighbouring values, as far as it can be told; None below 20 values.
-    inflation : float
-        By which normal quantiles were divided for it; 1 where it is not beyond chance.
-    least_p : float or None
-        The smallest p of all windows after that; None where none was looked at.
-    p_star : float or None
-        What a p may be at most to count; None below 8 values.
-    pvalue : float or None
-        The share of series without a change whose least p is this or less; never too small.
-    intervals : tuple of ChangeInterval
-        In the order of the series; no two share a place.
-    places : tuple of int
-        The best place in each: the number of the first value behind the change.
-    steps : tuple of Step
-        What changed there.
+    `values`: The logarithms that were given, read-only, larger = slower. `risk`: That any of the intervals holds no
+    change, at the most, for exchangeable nights. `autocorrelation`: Of neighbouring values, as far as it can be told;
+    None below 20 values. `inflation`: By which normal quantiles were divided for it; 1 where it is not beyond chance.
+    `least_p`: The smallest p of all windows after that; None where none was looked at. `p_star`: What a p may be at most
+    to count; None below 8 values. `pvalue`: The share of series without a change whose least p is this or less; never
+    too small. `intervals`: In the order of the series; no two share a place. `places`: The best place in each: the
+    number of the first value behind the change. `steps`: What changed there.
     """
 
     method: ClassVar[str] = "changes"

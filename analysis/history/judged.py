@@ -36,27 +36,6 @@ CAUSES: dict[Cause, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeriesValue:
-    """One night of a series.
-
-    `log`: The value, larger = slower. `speedup`: Over the baseline of the same night; of a plain series
-    None. `metric_value`: Of a plain series the geometric mean of the metric, in its unit; else None.
-    `missing`: Nights that are missing before it.
-    """
-
-    trial: str
-    path: str
-    started_at: str | None
-    log: float
-    speedup: float | None
-    metric_value: float | None
-    sessions: int
-    program_sha256: str | None
-    commit: str | None
-    missing: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
     """A change lies between two nights: behind the first, at the latest at the last.
 
@@ -155,7 +134,7 @@ class SeriesHistory:
     begins: str
     ends: str | None
     changed: str | None
-    values: tuple[SeriesValue, ...]
+    values: tuple[Night, ...]
     autocorrelation: float | None
     inflation: float
     level: float
@@ -195,47 +174,18 @@ class HostChange:
 class History(Result):
     """What many nights say, each benchmark a series.
 
-    Attributes
-    ----------
-    place : str
-        What was read, in a few words.
-    host : tuple of str
-        The names of the hosts.
-    campaign, metric, unit, better, baseline
-        Of the newest series.
-    first_at, last_at : str or None
-        When the first and the last night began.
-    nights, missing : int
-        How many nights there are, and how many are missing between them.
-    risk : float
-        Of a false interval, of a false benchmark or of a false alarm in `horizon` nights, as
-        `correction` and `gate` say.
-    correction : {"holm", "bh", "none"}
-        How the number of series is allowed for.
-    independent : bool
-        Whether nights were taken to be independent, without the correction of neighbours that resemble
-        each other.
-    gate : str or None
-        The condition that the newest nights are held against.
-    since : str or None
-        From which night on nights are new.
-    horizon : int
-        Nights over which the alarm's risk holds.
-    series : tuple of SeriesHistory
-        By benchmark and variant; the newest of one stands last.
-    host_intervals : tuple of HostInterval
-        Where the baseline itself changed.
-    host_changes : tuple of HostChange
-        Where the records of the host differ from those of the night before.
-    left_out : tuple of (str, str)
-        Trials that have no value, with why.
-    gone : tuple of str
-        Benchmarks with a value in 2 or more of the 8 nights before the newest and none in the newest; with a
-        gate alone, which does not pass without them.
-    cut : int
-        Nights beyond the newest 400, which were not read.
-    following : tuple of Next
-        What to do next.
+    `place`: What was read, in a few words. `host`: The names of the hosts. `campaign`, `metric`, `unit`, `better`,
+    `baseline`: Of the newest series. `first_at`, `last_at`: When the first and the last night began. `nights`,
+    `missing`: How many nights there are, and how many are missing between them. `risk`: Of a false interval, of a false
+    benchmark or of a false alarm in `horizon` nights, as `correction` and `gate` say. `correction`: How the number of
+    series is allowed for. `independent`: Whether nights were taken to be independent, without the correction of
+    neighbours that resemble each other. `gate`: The condition that the newest nights are held against. `since`: From
+    which night on nights are new. `horizon`: Nights over which the alarm's risk holds. `series`: By benchmark and
+    variant; the newest of one stands last. `host_intervals`: Where the baseline itself changed. `host_changes`: Where
+    the records of the host differ from those of the night before. `left_out`: Trials that have no value, with why.
+    `gone`: Benchmarks with a value in 2 or more of the 8 nights before the newest and none in the newest; with a gate
+    alone, which does not pass without them. `cut`: Nights beyond the newest 400, which were not read. `following`: What
+    to do next.
     """
 
     method: ClassVar[str] = "history"

@@ -22,14 +22,12 @@ from .alarm import (
     FEWEST,
     NEWEST,
     NIGHTS,
-    Alarm,
-    Direction,
     alarm_of,
     banerjee_half,
     begin_of_reference,
     half_of,
 )
-from .changes import RISKS, ChangeInterval, Changes, Step, changes_at, looked_at, step_of
+from .changes import RISKS, ChangeInterval, Changes, changes_at, looked_at, step_of
 from .judged import (
     YESTERDAY,
     Cause,
@@ -40,94 +38,16 @@ from .judged import (
     Outcome,
     Segment,
     SeriesHistory,
-    SeriesValue,
     next_of,
 )
 from .night_values import Nights, NightSeries, moment_of
 from .sentences import cautions_of
 
-# --- The gate on many nights: whether the newest are slower than those before by more than is allowed.
-
-
-_LEVEL = 0.95
-
+_LEVEL = 0.95  # of what the newest nights are against those before
 _OUTCOMES: dict[str, Outcome]
 _OUTCOMES = {"proven": "proven", "ruled-out": "passed", "undecided": "undecided"}
 _OUTCOMES_OF_GAIN: dict[str, Outcome]
 _OUTCOMES_OF_GAIN = {"proven": "passed", "ruled-out": "proven", "undecided": "undecided"}
-
-
-class Gated(NamedTuple):
-    """What the gate says of one series.
-
-    `against`: The newest nights, those that decided or up to 8, against the reference; None where either side
-    has none. `reference`: The number of its first value, and that behind its last. `drift`: The newest 8 against the
-    first 8 of the series, where that withholds the answer. `reason`: Why it is undecided, else None.
-    """
-
-    alarm: Alarm
-    against: Step | None
-    reference: tuple[int, int]
-    drift: Step | None
-    outcome: Outcome
-    reason: str | None
-
-
-def gated(
-    found: Changes,
-    asked: Condition,
-    *,
-    since: int | None,
-    risk: float,
-    horizon: int,
-    series: int,
-    cut: Sequence[tuple[bool, bool]],
-) -> Gated:
-    """Hold the newest nights of a series against those before; of a `since`, those since a change eight before it.
-
-    ``slower>2%`` is proven by an alarm, and passes where the mean of the newest nights lies within the limit.
-    ``faster<5%`` is passed by an alarm of being faster by more, and proven where the mean shows that it is not.
-    What a longer time of runs that were `cut`, of the candidate's or the baseline's, would overturn is undecided.
-    """
-    gain = asked.kind == "faster"
-    direction: Direction = "faster" if gain else "slower"
-    count = found.values.size if since is None else since
-    begins = begin_of_reference([one.last for one in found.intervals], count)
-    alarm = alarm_of(
-        np.asarray(found.values),
-        1.0 / asked.limit,
-        begins=begins,
-        since=since,
-        risk=risk,
-        inflation=found.inflation,
-        horizon=horizon,
-        series=series,
-        direction=direction,
-    )
-    outcome = (_OUTCOMES_OF_GAIN if gain else _OUTCOMES)[alarm.word]
-    first_new = max(begins, found.values.size - NEWEST) if since is None else since
-    span = (begins, first_new)
-    reference = found.values[slice(*span)]
-    new = found.values[first_new:][-(alarm.nights or NEWEST) :]
-    reason: str | None = None
-    if outcome == "undecided":
-        few = "few-new" if new.size < NIGHTS[0] else alarm.reason or "between"
-        reason = "few-nights" if reference.size < FEWEST else few
-    later, before = cut[first_new:], cut[slice(*span)]
-    longer = any(one for one, _ in later) or any(base for _, base in before)
-    shorter = any(base for _, base in later) or any(one for one, _ in before)
-    if (outcome == "passed" and longer) or (outcome == "proven" and shorter):
-        outcome, reason = "undecided", "cut-off"
-    against = drift = None
-    if reference.size and new.size:
-        half = (
-            half_of(reference, new, found.inflation) if min(reference.size, new.size) > 1 else 0.0
-        )
-        against = step_of(reference, new, half, _LEVEL)
-    if reason == "drift":
-        first, newest = found.values[:NEWEST], found.values[-NEWEST:]
-        drift = step_of(first, newest, banerjee_half(first, newest), _LEVEL)
-    return Gated(alarm, against, span, drift, outcome, reason)
 
 
 # --- From which night on nights are new: what ``--since`` means in each series, and what is
@@ -162,10 +82,7 @@ class Since(NamedTuple):
 def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
     """Read ``--since``: a date or time (UTC without a zone), the name of a trial, or ``yesterday``.
 
-    Raises
-    ------
-    UsageError
-        If it is none of these.
+    Raises UsageError if it is none of these.
     """
     if text == YESTERDAY:
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -206,7 +123,6 @@ def _gone(series: Sequence[NightSeries], since: Since | None) -> dict[str, None]
 
 
 _OF_NIGHTS = ("benchmark", "variant", "paired", "metric", "unit", "better", "campaign", "changed")
-_OF_NIGHT = ("trial", "path", "started_at", "log", "sessions", "program_sha256", "commit")
 _OF_CHANGES = ("autocorrelation", "inflation", "least_p", "p_star", "pvalue")
 
 
@@ -258,11 +174,7 @@ class Judge:
             begins=series.nights[0].trial,
             ends=series.ended,
             values=tuple(
-                SeriesValue(
-                    **{name: getattr(night, name) for name in _OF_NIGHT},
-                    **_level(series, night.log),
-                    missing=missing,
-                )
+                replace(night, **_level(series, night.log), missing=missing)
                 for night, missing in zip(series.nights, series.missing, strict=True)
             ),
             level=found.risk,
@@ -275,23 +187,59 @@ class Judge:
     def _at_gate(
         self, series: NightSeries, found: Changes, first_new: int | None
     ) -> dict[str, Any]:
+        """Hold the newest nights of a series against those before; of a `since`, those since a change eight before it.
+
+        ``slower>2%`` is proven by an alarm, and passes where the mean of the newest nights lies within the limit.
+        ``faster<5%`` is passed by an alarm of being faster by more, and proven where the mean shows that it is not.
+        What a longer time of runs that were cut, of the candidate's or the baseline's, would overturn is undecided.
+        """
         if self.condition is None or series.ended is not None:
             return {}
-        moves = self.since is not None and self.since.moves
-        known = gated(
-            found,
-            self.condition,
-            since=None if moves else first_new,
+        moves, gain = self.since is not None and self.since.moves, self.condition.kind == "faster"
+        since, values = None if moves else first_new, found.values
+        count = values.size if since is None else since
+        begin = begin_of_reference([one.last for one in found.intervals], count)
+        alarm = alarm_of(
+            np.asarray(values),
+            1.0 / self.condition.limit,
+            begins=begin,
+            since=since,
             risk=self.risk,
+            inflation=found.inflation,
             horizon=self.horizon,
             series=self.gates,
-            cut=[night.cut for night in series.nights],
+            direction="faster" if gain else "slower",
         )
-        if moves and first_new == len(series.nights) and known.outcome != "proven":
-            known = known._replace(outcome="undecided", reason="no-night")  # who measures?
-        begin, end = known.reference
-        reference = _segment(series, found, begin, end) if begin < end else None
-        return known._asdict() | {"reference": reference}
+        outcome = (_OUTCOMES_OF_GAIN if gain else _OUTCOMES)[alarm.word]
+        end = max(begin, values.size - NEWEST) if since is None else since
+        reference, new = values[begin:end], values[end:][-(alarm.nights or NEWEST) :]
+        reason: str | None = None
+        if outcome == "undecided":
+            few = "few-new" if new.size < NIGHTS[0] else alarm.reason or "between"
+            reason = "few-nights" if reference.size < FEWEST else few
+        cut = [night.cut for night in series.nights]
+        longer = any(one for one, _ in cut[end:]) or any(base for _, base in cut[begin:end])
+        shorter = any(base for _, base in cut[end:]) or any(one for one, _ in cut[begin:end])
+        if (outcome == "passed" and longer) or (outcome == "proven" and shorter):
+            outcome, reason = "undecided", "cut-off"
+        against = drift = None
+        if reference.size and new.size:
+            both = min(reference.size, new.size) > 1
+            half = half_of(reference, new, found.inflation) if both else 0.0
+            against = step_of(reference, new, half, _LEVEL)
+        if reason == "drift":
+            first, newest = values[:NEWEST], values[-NEWEST:]
+            drift = step_of(first, newest, banerjee_half(first, newest), _LEVEL)
+        if moves and first_new == len(series.nights) and outcome != "proven":
+            outcome, reason = "undecided", "no-night"  # who measures?
+        return {
+            "alarm": alarm,
+            "against": against,
+            "reference": _segment(series, found, begin, end) if begin < end else None,
+            "drift": drift,
+            "outcome": outcome,
+            "reason": reason,
+        }
 
     def place(self, series: NightSeries, found: Changes, k: int) -> dict[str, Any]:
         """Give what is said of every interval: its nights, its step, and what its host did."""
@@ -353,11 +301,6 @@ def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segme
 MANY: Final = 20  # benchmarks from which on the share of false ones is bounded
 
 
-def usual_correction(benchmarks: int) -> Correction:
-    """Give "holm" for fewer than 20 benchmarks, else "bh"."""
-    return "bh" if benchmarks >= MANY else "holm"
-
-
 def levels_of(
     pvalues: Sequence[float | None], risk: float, correction: Correction
 ) -> tuple[float, tuple[float | None, ...]]:
@@ -397,33 +340,13 @@ def judge_nights(
 ) -> History:
     """Judge what was read of many nights.
 
-    Parameters
-    ----------
-    nights : Nights
-        At least one series.
-    risk : float
-        That any interval holds no change (the share of named series that have one, with "bh"), and of a
-        false alarm in `horizon` nights; from 0.001 to 0.2.
-    correction : {"holm", "bh", "none"}, optional
-        How the number of series is allowed for; by default "holm" below 20 benchmarks, else "bh".
-    since : str, optional
-        A date, a time, the name of a trial, or "yesterday": nights from then on are new.
-    gate : str, optional
-        A condition such as ``slower>2%``, of the newest nights against those before.
-    horizon : int
-        Nights in which a false alarm may come with the risk.
-    independent : bool
-        Do not allow for neighbours that resemble each other.
-    now : datetime, optional
-        What time it is, for "yesterday".
-    asked : sequence of str
-        The words behind ``fairtrial history``, for the commands that may follow.
-    allow_missing : sequence of str
-        Benchmarks without a value in the newest night that a gate may pass; "" is all.
-
-    Returns
-    -------
-    History
+    `risk`: That any interval holds no change (the share of named series that have one, with "bh"), and of a false alarm
+    in `horizon` nights; from 0.001 to 0.2. `correction`: How the number of series is allowed for; by default "holm" below
+    20 benchmarks, else "bh". `since`: A date, a time, the name of a trial, or "yesterday": nights from then on are new;
+    `now`: what time it is, for "yesterday". `gate`: A condition such as ``slower>2%``, of the newest nights against those
+    before. `independent`: Do not allow for neighbours that resemble each other. `asked`: The words behind ``fairtrial
+    history``, for the commands that may follow. `allow_missing`: Benchmarks without a value in the newest night that a
+    gate may pass; "" is all.
 
     Raises
     ------
@@ -448,7 +371,8 @@ def judge_nights(
     condition = None if gate is None else parse_condition(gate)
     new = None if since is None else since_of(since, nights.series, now or datetime.now(UTC))
     if correction is None:
-        correction = usual_correction(len({one.benchmark for one in nights.series}))
+        many = len({one.benchmark for one in nights.series}) >= MANY
+        correction = "bh" if many else "holm"
     check_correction(correction)
     look = functools.partial(_changes_of, risk=risk, correction=correction, independent=independent)
     found, level, raised = look([one.logs for one in nights.series])
@@ -465,13 +389,9 @@ def judge_nights(
         gates=1 if correction == "none" else max(newest, 1),
         records=HostRecords(),
     )
+    of_baseline = {key: one.intervals for key, one in own.items()}
     judged = tuple(
-        judge.series(
-            one,
-            changed,
-            adjusted=p,
-            baseline=own[_key(one)].intervals if _key(one) in own else (),
-        )
+        judge.series(one, changed, adjusted=p, baseline=of_baseline.get(_key(one), ()))
         for one, changed, p in zip(nights.series, found, raised, strict=True)
     )
     # without an interval because neighbouring nights resemble each other
@@ -483,14 +403,9 @@ def judge_nights(
         and changes_at(looked_at(changed.values, corrected=False), level).intervals
     ]
     none_new = new and all(new.first_new(one) == len(one.nights) for one in nights.series)
+    unmet = since if none_new and condition is None else None
     known = cautions_of(
-        nights,
-        judged,
-        found,
-        level,
-        correction,
-        held_back=held_back,
-        no_night_since=since if none_new and condition is None else None,
+        nights, judged, found, level, correction, held_back=held_back, no_night_since=unmet
     )
     every = {(night.trial, night.path): night for one in nights.series for night in one.nights}
     ordered = sorted(

@@ -17,10 +17,10 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote
 
 from ..data.columns import verify_files
@@ -120,21 +120,26 @@ _SHARED = ("campaign", "inputs", "host_record")  # often the same in many trials
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 
 
-class Mark(NamedTuple):
-    """How a trial was before it was read: what changes later is seen at the next reading."""
+def kept_or_read(
+    path: Path, metric: str | None, read: Callable[[Path, str | None], KeptTrial]
+) -> tuple[KeptTrial, bool, bool]:
+    """Give what was kept of a trial, else what `read` gives; whether it was read, and whether it could be written.
 
-    manifest: str | None
-    files: Mapping[str, list[int] | None]
-
-    @classmethod
-    def of(cls, path: Path) -> Mark:
-        """Look at a trial; one whose files may still change has none."""
-        at_ns, digest, files = time.time_ns(), manifest_hash(path), {}
-        with contextlib.suppress(StoreError):
-            manifest = read_manifest(path)
-            if digest == manifest_hash(path):
-                files = _settled(_signatures(path, manifest), at_ns)
-        return cls(digest, files)
+    It is kept for this user alone, with how its files were before: what changes later is seen at the next reading. A
+    trial whose manifest lists no hashes is not kept: its files may still change.
+    """
+    if (kept := look_up(path, metric)) is not None:
+        return kept, False, True
+    at_ns, digest, files = time.time_ns(), manifest_hash(path), {}
+    with contextlib.suppress(StoreError):
+        manifest = read_manifest(path)
+        if digest == manifest_hash(path):
+            files = _settled(_signatures(path, manifest), at_ns)
+    found = read(path, metric)
+    known = {"rule": _RULE, "tool_version": VERSION, "manifest": digest, "files": files}
+    if not files:
+        return found, True, True
+    return found, True, _write(kept_file(path, metric), known | {"night": found.to_dict()})
 
 
 def look_up(path: Path, metric: str | None) -> KeptTrial | None:
@@ -165,18 +170,6 @@ def look_up(path: Path, metric: str | None) -> KeptTrial | None:
         return KeptTrial.from_dict(row["night"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-
-
-def keep(path: Path, mark: Mark, metric: str | None, read: KeptTrial) -> bool:
-    """Keep what was read of a trial, for this user alone; `mark` was taken before. False where it cannot be written.
-
-    A trial whose manifest lists no hashes is not kept: its files may still change.
-    """
-    if not mark.files:
-        return True
-    known = {"rule": _RULE, "tool_version": VERSION, "manifest": mark.manifest}
-    row = {**known, "files": mark.files, "night": read.to_dict()}
-    return _write(kept_file(path, metric), row)
 
 
 @functools.lru_cache(maxsize=64)

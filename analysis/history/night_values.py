@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
@@ -66,22 +66,32 @@ class Night:
     (RFC 3339); None where nobody knows. `log`: The mean over its sessions of the candidate's log
     less the baseline's, larger = slower, whichever direction of the metric is better; without a
     baseline the mean log of the metric itself, turned likewise. Of a fleet it is the mean over its
-    hosts. `baseline_log`: The mean log of the baseline itself; None without one. `sessions`: How many
-    complete sessions it rests on. `program_sha256`, `commit`: Of the candidate; None where they are
-    unknown, or not one over the sessions or hosts. `baseline_commit`: The same of the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
+    hosts. `speedup`, `metric_value`, `missing`: Once it is judged, the speedup over the baseline of the
+    same night, or of a plain series the geometric mean of the metric, in its unit; and how many nights
+    are missing before it. `baseline_log`: The mean log of the baseline itself; None without one.
+    `sessions`: How many complete sessions it rests on. `program_sha256`, `commit`: Of the candidate;
+    None where they are unknown, or not one over the sessions or hosts. `baseline_commit`: The same of
+    the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
     the first session, and `targets` with the baseline's own alone: a record that `diff` of
     `record.environment_changes` compares with another night's. Of a fleet ``{"hosts": {name: record}}``.
     `cut`: Whether a time limit ended runs of the candidate, and of the baseline.
     """
 
+    unlisted: ClassVar[frozenset[str]] = frozenset(
+        {"baseline_log", "baseline_commit", "host_facts", "cut"}
+    )
+
     trial: str
     path: str
     started_at: str | None
     log: float
-    baseline_log: float | None = None
+    speedup: float | None = None
+    metric_value: float | None = None
     sessions: int = 1
     program_sha256: str | None = None
     commit: str | None = None
+    missing: int = 0
+    baseline_log: float | None = None
     baseline_commit: str | None = None
     host_facts: Mapping[str, Any] = field(default_factory=dict)
     cut: tuple[bool, bool] = (False, False)
@@ -229,14 +239,8 @@ HOST_SECTIONS = ("host", "cpu", "memory", "kernel")
 def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
     """Read a trial; `metric` is by default the first that its campaign's `judge` names.
 
-    Raises
-    ------
-    StoreError
-        If the trial is damaged.
-    UsageError
-        If it has no such metric.
-    InsufficientDataError
-        If no session is complete, or none has a value.
+    Raises StoreError if the trial is damaged; UsageError if it has no such metric; InsufficientDataError if no
+    session is complete, or none has a value.
     """
     # nights are compared with each other, and not each of them may know the quantiles of its sessions
     trial = replace(read_trial(path), own_quantiles=True)
@@ -552,6 +556,8 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
     except OSError as error:
+        if depth > 1 and isinstance(error, FileNotFoundError):
+            return  # it went meanwhile
         raise UsageError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
     if depth > 1 and BISECTION in {entry.name for entry in entries}:
         return

@@ -9,7 +9,6 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -47,7 +46,7 @@ from .night_values import (
     without_copies,
     without_dates,
 )
-from .series import NightReader, RawNight, SeriesMaker, figures_of
+from .series import RawNight, figures_of, read_trials, series_of
 
 if TYPE_CHECKING:
     from ..importers.parsing import ForeignCell, ForeignFile
@@ -58,17 +57,7 @@ _Place = TypeVar("_Place", NightPlace, RawNight)
 # --- Orders commits as a repository's history does; git is asked, and nothing is written.
 
 
-_NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")
-
-
-def commits_in(text: str) -> tuple[str, ...]:
-    """Give what in a name may be a commit."""
-    return tuple(dict.fromkeys(_NAME.findall(text)))
-
-
-def without_commits(text: str) -> str:
-    """Give a name without what may be a commit in it; a word without a digit is taken for a word."""
-    return _NAME.sub(lambda match: "" if any(map(str.isdigit, match[0])) else match[0], text)
+_NAME = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])")  # may be a commit
 
 
 def repository_of(places: Iterable[Path]) -> Path | None:
@@ -202,7 +191,12 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
         for commit, own in parts.items()
     }
     every = [one.cell for night in nights.values() for one in night]
-    metric = chosen.metric or _default_metric(every, chosen)
+    # of those that nobody named the time, else the first whose direction is known, or is the one that was said
+    usual = dict.fromkeys(
+        x.metric for x in every if x.better and x.better == (chosen.better or x.better)
+    )
+    usual_one = "time" if "time" in usual else next(iter(usual), every[0].metric)
+    metric = chosen.metric or usual_one
     if metric not in (known := dict.fromkeys(one.metric for one in every)):
         fix = f"known here: {', '.join(known)}"
         raise UsageError(f"the files have no metric {metric!r}", str(place.path), fix)
@@ -230,13 +224,6 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
             trial=_trial(name, file, commit, own, better),
             environment=file.facts.get("environment"),
         )
-
-
-def _default_metric(cells: Sequence[ForeignCell], chosen: ReadingChoices) -> str:
-    """Give the metric that nobody named: the time, else the first whose direction is known, or is the one that was said."""
-    found = (x for x in cells if x.better and x.better == (chosen.better or x.better))
-    known = dict.fromkeys(cell.metric for cell in found)
-    return "time" if "time" in known else next(iter(known), cells[0].metric)
 
 
 def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
@@ -267,7 +254,9 @@ def _trial(
     """Make the trial of a commit: what is called like the file or the commit has the same name every night."""
     metric = cells[0].cell.metric
     called = name_of(cells[0].source)
-    rest = re.sub(r"[-_. ]{2,}", "-", without_commits(without_dates(called))).strip("-_. ")
+    # a word without a digit is taken for a word, and for no commit
+    rest = _NAME.sub(lambda x: "" if any(map(str.isdigit, x[0])) else x[0], without_dates(called))
+    rest = re.sub(r"[-_. ]{2,}", "-", rest).strip("-_. ")
     groups: dict[tuple[str, str], dict[Sitting, list[NamedCell]]] = {}
     ways: dict[str, dict[str, str]] = {}
     for one in cells:
@@ -362,7 +351,8 @@ def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> list[tuple[_Foun
 def _by_commit(
     found: Sequence[_Found], given: Sequence[Path]
 ) -> list[tuple[_Found, str | None]] | None:
-    candidates = [(x.commit,) if x.commit else commits_in(x.place.path.stem) for x in found]
+    in_names = (dict.fromkeys(_NAME.findall(one.place.path.stem)) for one in found)
+    candidates = [(x.commit,) if x.commit else (*y,) for x, y in zip(found, in_names, strict=True)]
     if not all(candidates):
         return None
     repository = repository_of([*(x if x.is_dir() else x.parent for x in given), Path()])
@@ -417,30 +407,12 @@ def read_nights(
 ) -> Nights:
     """Read trials of many nights into series of one value a night.
 
-    What was read is kept in this user's cache, and read again where a trial has changed.
-
-    Parameters
-    ----------
-    places : sequence of str or Path
-        Trials, fleets, files of other tools, or folders: of a folder all trials and fleets below it;
-        where it has none, all files of other tools.
-    benchmarks : sequence of str, optional
-        Take these alone.
-    variant : str, optional
-        Take this candidate alone.
-    metric : str, optional
-        By default, for each campaign, the first that its newest trial's `judge` names.
-    better : {"lower", "higher"}, optional
-        Which direction is better, where files of other tools do not say it.
-    plain : bool
-        Take the values of each variant by itself, not its difference from the baseline.
-    least : int
-        How many nights there must be, 2 or 1: of a folder that begins to fill one is enough.
-
-    Returns
-    -------
-    Nights
-        Series end where nothing behind may be compared with what is before.
+    What was read is kept in this user's cache, and read again where a trial has changed. `places`: Trials, fleets, files
+    of other tools, or folders: of a folder all trials and fleets below it; where it has none, all files of other tools.
+    `benchmarks`, `variant`: These alone. `metric`: By default, for each campaign, the first that its newest trial's
+    `judge` names. `better`: Which direction is better, where files of other tools do not say it. `plain`: Take the values
+    of each variant by itself, not its difference from the baseline. `least`: How many nights there must be, 2 or 1: of a
+    folder that begins to fill one is enough. Series end where nothing behind may be compared with what is before.
 
     Raises
     ------
@@ -468,7 +440,8 @@ def read_nights(
         raws, cut = _newest(raws)
     else:
         kept, cut = _newest(without_copies(found))
-        raws, left_out = _read(kept, metric)
+        with meanwhile("reading"):
+            raws, left_out = read_trials(kept, metric)
     if not raws:
         raise _without_values(places, found, left_out, fix)
     known = {raw.first.better for raw in raws} - {better}
@@ -476,11 +449,9 @@ def read_nights(
         what = f"in these nights {known.pop()} values are better"
         fix = f"leave out --better {better}"
         raise UsageError(what, str(places[0]), fix)
-    maker = SeriesMaker(plain=plain)
     with meanwhile("ordering nights"):
-        for raw in raws:
-            maker.add(raw)
-    series = _chosen(maker.series(), raws, benchmarks, variant, plain=plain)
+        whole, of_baselines = series_of(raws, plain=plain)
+    series = _chosen(whole, raws, benchmarks, variant, plain=plain)
     hosts = dict.fromkeys(
         host for raw in raws for host in (raw.hosts or (raw.first.host,)) if host != "unknown"
     )
@@ -490,7 +461,7 @@ def read_nights(
         series=series,
         left_out=tuple(left_out),
         cut=cut,
-        cautions=(*_cautions(raws, left_out, cut), *maker.cautions()),
+        cautions=(*_cautions(raws, left_out, cut), *of_baselines),
     )
 
 
@@ -546,26 +517,6 @@ def _newest(places: Sequence[_Place]) -> tuple[list[_Place], int]:
         if count[place.campaign] < NIGHTS_MOST:
             kept.append(place)
     return kept, len(places) - len(kept)
-
-
-def _read(
-    places: Sequence[NightPlace], metric: str | None
-) -> tuple[list[RawNight], list[tuple[str, str]]]:
-    """Read trials and fleets; of each campaign all by the metric that its newest one is asked for."""
-    with meanwhile("reading"), closing(NightReader()) as reader:
-        read = []
-        for k, place in enumerate(places):
-            doing("reading", k, len(places), "nights")
-            if (raw := reader.night(place, metric)) is not None:
-                read.append((place, raw))
-        asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
-        found = []
-        for place, raw in read:
-            wanted = asked[raw.campaign]
-            again = raw if raw.first.metric == wanted else reader.night(place, wanted)
-            if again is not None:
-                found.append(again)
-        return found, reader.left_out
 
 
 def _chosen(

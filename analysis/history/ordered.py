@@ -117,22 +117,10 @@ class OrderedLine:
 class OrderedVariants(Result):
     """Where an ordered series of variants changes.
 
-    Attributes
-    ----------
-    trial, campaign, campaign_path : str
-        The trial's folder, its campaign's name, and where that stood.
-    metric, unit, better : str
-        What was judged.
-    risk, margin, correction
-        As asked; `level` is the risk at this look at the trial, and `looks_rule` how that was shared.
-    variants : tuple of str
-        In their order.
-    pooled : tuple of tuple of str
-        Neighbours that are one program, as far as there are such.
-    benchmarks : tuple of OrderedLine
-        One each.
-    suite : OrderedLine or None
-        The mean over all benchmarks; None of one benchmark.
+    `trial`, `campaign`, `campaign_path`: The trial's folder, its campaign's name, and where that stood. `metric`, `unit`,
+    `better`: What was judged. `risk`, `margin`, `correction`: As asked; `level` is the risk at this look at the trial,
+    and `looks_rule` how that was shared. `variants`: In their order. `pooled`: Neighbours that are one program, as far as
+    there are such. `benchmarks`: One each. `suite`: The mean over all benchmarks; None of one benchmark.
     """
 
     method: ClassVar[str] = "ordered-variants"
@@ -220,14 +208,6 @@ def _named(text: str, width: int = 24) -> str:
 
 
 # --- Which neighbours of a series are one program, by what its trial recorded.
-
-
-def environment_rows(trial: Path) -> list[Mapping[str, Any]]:
-    """Give the environment records of a trial, as far as they can be read."""
-    found: list[Mapping[str, Any]] = []
-    with contextlib.suppress(StoreError):  # a torn last line, or none: it pools nothing
-        found.extend(row for _, row in records_of(trial / ENVIRONMENT, EnvironmentShape))
-    return found
 
 
 def one_programs(
@@ -330,15 +310,12 @@ def session_tables(
 
 def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int]) -> Array:
     """Give the mean log of a benchmark's runs in each session, nan where there is none."""
-    found = np.full(len(sessions), np.nan)
     if side is None or bench not in side.benchmarks or side.sessions is None:
-        return found
+        return np.full(len(sessions), np.nan)
     place = side.benchmarks.index(bench)
     logs, ids = np.log(side.samples[place]), side.sessions[place]
-    for row, session in enumerate(sessions):
-        if (mine := ids == session).any():
-            found[row] = logs[mine].mean()
-    return found
+    mine = (ids == session for session in sessions)
+    return np.array([logs[one].mean() if one.any() else np.nan for one in mine])
 
 
 _SMALL = 0.01  # a step that may be one of layout
@@ -403,7 +380,9 @@ def ordered_variants(
     about = trial.metric(chosen)
     there = trial.manifest.benchmarks
     wanted = named("benchmark", there if benchmarks is None else benchmarks, there)
-    rows = environment_rows(trial.path)
+    rows: list[Mapping[str, Any]] = []
+    with contextlib.suppress(StoreError):  # a torn last line, or none: it pools nothing
+        rows.extend(row for _, row in records_of(trial.path / ENVIRONMENT, EnvironmentShape))
     same = trial.manifest.same_program
     groups = one_programs(trial.path, names, rows, same)
     if len(groups) < 2:
@@ -417,13 +396,12 @@ def ordered_variants(
     both = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
     known = [*itertools.compress(zip(tables, places, strict=True), both)]
     if not known:
-        raise InsufficientDataError(
+        what, fix = (
             "no benchmark has two sessions in which two variants succeeded",
-            str(trial.path),
             "measure more sessions",
-            n=max(len(one.sessions) for one in tables),
-            needed=2,
         )
+        n = max(len(one.sessions) for one in tables)
+        raise InsufficientDataError(what, str(trial.path), fix, n=n, needed=2)
     manifest, look = trial.manifest, None
     if manifest.looks_plan is not None:
         look = Looks.of_plan(manifest.looks_plan, manifest.sessions)
@@ -579,37 +557,29 @@ def _cautions(
     order = protocol.get("order") if isinstance(protocol, dict) else None
     if order != "shuffled":
         words = "unknown" if order is None else repr(order)
-        yield Caution(
-            "order-not-shuffled",
-            f"the order of runs is {words}, not shuffled: what drifts inside a session looks like a step",
-        )
+        text = f"the order of runs is {words}, not shuffled: what drifts inside a session looks like a step"
+        yield Caution("order-not-shuffled", text)
     for one in tables:
         if one.left_out:
-            text = (
-                f"{figures.listed(one.left_out)} left out, without values in half of the sessions"
-            )
-            yield Caution("variant-incomplete", f"{one.name}: {text}", (one.name,))
+            names = figures.listed(one.left_out)
+            text = f"{one.name}: {names} left out, without values in half of the sessions"
+            yield Caution("variant-incomplete", text, (one.name,))
         if one.sessions_left_out:
             count = figures.counted(one.sessions_left_out, "session")
-            text = f"{count} left out, in which a variant has no value"
-            yield Caution("sessions-incomplete", f"{one.name}: {text}", (one.name,))
+            text = f"{one.name}: {count} left out, in which a variant has no value"
+            yield Caution("sessions-incomplete", text, (one.name,))
     for one in missing:
         text = f"{one.name} is not judged: it has no two sessions with two variants"
         yield Caution("benchmark-left-out", text, (one.name,))
-    small = dict.fromkeys(
-        line.name for line in lines for step in line.steps if abs(math.log(step.speedup)) < _SMALL
-    )
+    steps = ((line.name, step) for line in lines for step in line.steps)
+    small = dict.fromkeys(name for name, step in steps if abs(math.log(step.speedup)) < _SMALL)
     varied = builds_each_session(trial.path).issuperset(x for one in tables for x in one.variants)
     if small and not varied:
-        text = (
-            f"{figures.listed([*small])}: a step below about 1 % may be one of layout, by which two builds of one "
-            "source differ too"
-        )
-        yield Caution("build-noise", text, tuple(small))
+        text = "a step below about 1 % may be one of layout, by which two builds of one source differ too"
+        yield Caution("build-noise", f"{figures.listed([*small])}: {text}", tuple(small))
     if any(line.outcome == "equivalent" for line in lines):
-        yield Caution(
-            "may-cancel", "steps that cancel each other are not seen where there is none else"
-        )
+        text = "steps that cancel each other are not seen where there is none else"
+        yield Caution("may-cancel", text)
 
 
 # --- The screen of a series of variants: the answer, a row for each step or benchmark,

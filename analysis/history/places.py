@@ -1,16 +1,118 @@
-"""Where steps lie among places: of one step between two ends, and of the variants of a series."""
+"""What a session says of variants, and where steps lie among them: between two ends, and in a series."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from ..data.trial import Trial, cut_rows
+from ..errors import AnalysisError, InsufficientDataError
+from ..methods.multilevel.compare import Cut, cut_between, together
 from ..methods.multilevel.exact import FEWEST, identity_pvalue
+from ..methods.multilevel.failures import fisher
 from ..stats.samples import Array, Integers
+
+_FISHER = 0.05
+
+# --- What one session of a trial says of each of its variants: a number on the log scale, larger = worse.
+
+
+def session_values(
+    trial: Trial, session: int, metric: str, benchmarks: Sequence[str] | None = None
+) -> dict[str, float | list[float]]:
+    """Give of each variant the mean logarithm of a session's runs, in the mean over benchmarks; of one those of its runs.
+
+    `session`: Its number, from 1. `metric`: The logarithm of one of which more is better is negated. `benchmarks`: All of
+    the trial by default. Warm-ups and failed runs are left out, those that their time limit ended count with it; a
+    variant without any run left of one of the benchmarks is nan.
+
+    Raises AnalysisError if a value is 0 or less, so that it has no logarithm; UsageError if the trial has no such
+    metric.
+    """
+    manifest = trial.manifest
+    sign = -1.0 if trial.metric(metric).better == "higher" else 1.0
+    cut, _, bounds = cut_rows(trial, metric)
+    values = np.where(cut, bounds, trial.values(metric))
+    mine = (trial.judged(metric) | cut) & (trial.session == session) & np.isfinite(values)
+    if (values[mine] <= 0).any():
+        raise AnalysisError(
+            f"{metric} of a run is {values[mine].min():g}: it has no ratio to others",
+            f"{trial.path}, session {session}",
+            "name another metric with --metric, or let the program work longer",
+        )
+    logs = np.log(np.where(mine, values, 1.0))
+    asked = manifest.benchmarks if benchmarks is None else benchmarks
+    found: dict[str, float | list[float]] = {}
+    for number, variant in enumerate(manifest.variants):
+        runs = []
+        for name in asked:
+            cell = mine & (trial.variant == number)
+            cell &= trial.benchmark == manifest.benchmarks.index(name)
+            runs.append(sign * logs[cell])
+        means = [float(one.mean()) if one.size else math.nan for one in runs]
+        one = len(runs) == 1 and runs[0].size > 0
+        found[variant] = runs[0].tolist() if one else math.fsum(means) / len(means)
+    return found
+
+
+def cut_in(
+    trials: Iterable[Trial], candidate: str, baseline: str, metric: str, benchmarks: Sequence[str]
+) -> Cut | None:
+    """Count over trials the runs of two variants that their time limit ended; None without any."""
+    found: list[Cut | None] = []
+    for trial in trials:
+        if {candidate, baseline} <= {*trial.manifest.variants}:
+            with suppress(InsufficientDataError):  # nothing of it is judged
+                sides = [trial.matrix(x, metric, carry_zeros=True) for x in (candidate, baseline)]
+                found += [cut_between(sides[0], sides[1], bench) for bench in benchmarks]
+    return together(found)
+
+
+def runs_of_variants(
+    trial: Trial, benchmarks: Sequence[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Count of each variant the runs that failed and those that were made, without warm-ups."""
+    asked = trial.manifest.benchmarks if benchmarks is None else benchmarks
+    chosen = np.isin(trial.benchmark, [trial.manifest.benchmarks.index(name) for name in asked])
+    counts = {}
+    for number, variant in enumerate(trial.manifest.variants):
+        made = trial.candidates & chosen & (trial.variant == number)
+        counts[variant] = int((made & (trial.outcome != 0)).sum()), int(made.sum())
+    return counts
+
+
+def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:
+    """Name the variants of a trial of which too many runs of a benchmark reach no steady state."""
+    found = set()
+    for name in trial.manifest.variants:
+        with suppress(AnalysisError):  # none of its runs counts
+            judged = trial.matrix(name, metric, carry_zeros=True).judged_iterations
+            if any(one.unsteady for bench, one in judged.items() if bench in benchmarks):
+                found.add(name)
+    return found
+
+
+def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:
+    """Give the places whose runs fail more often than those of both ends, by Fisher's test at 0.05.
+
+    Its hypothesis: runs of the place and of the ends fail with one probability, each on its own. `counts`: Failed runs
+    and all runs of each place. `last`: The place of the newer end; that of the older one is 0.
+    """
+    ends = [counts[place] for place in (0, last) if place in counts]
+    failed, made = (sum(one[k] for one in ends) for k in (0, 1))
+    return tuple(
+        place
+        for place, (bad, runs) in sorted(counts.items())
+        if place not in (0, last)
+        and bad * made > failed * runs
+        and fisher(bad, runs, failed, made) <= _FISHER
+    )
+
 
 # --- Where one step lies among places, from sessions that hold both ends and a place between them.
 #
@@ -31,6 +133,21 @@ Session = Mapping[int, float]  # place -> log value, of those whose runs succeed
 
 _LEAST = 1e-12  # of a residual sum of squares
 _EVERY = 3  # sessions of a place without which nobody asks whether it lies between two steps
+
+
+def shortest_run(probability: Array, share: float) -> tuple[int, int, float]:
+    """Give the shortest run with so much of the probability, the likelier of equals: its first, its last, what it holds."""
+    sums = np.concatenate([[0.0], np.cumsum(probability)])
+    best = (probability.size, 0.0, 0)
+    for i in range(probability.size):
+        j = int(np.searchsorted(sums, sums[i] + share - 1e-12))
+        if j >= sums.size:
+            break
+        held = float(sums[j] - sums[i])
+        if (j - i, -held) < (best[0], -best[1]):
+            best = (j - i, held, i)
+    width, held, first = best
+    return first, first + width - 1, held if held else float(sums[-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,17 +181,8 @@ class Posterior:
 
     def shortest(self, share: float) -> tuple[int, int, float]:
         """Give the shortest run of places with so much probability, the likelier of equals: first, last, its share."""
-        sums = np.concatenate([[0.0], np.cumsum(self.probability)])
-        best = (self.probability.size, 0.0, 0)
-        for i in range(self.probability.size):
-            j = int(np.searchsorted(sums, sums[i] + share - 1e-12))
-            if j >= sums.size:
-                break
-            held = float(sums[j] - sums[i])
-            if (j - i, -held) < (best[0], -best[1]):
-                best = (j - i, held, i)
-        width, held, i = best
-        return self.lower + 1 + i, self.lower + i + width, held if held else float(sums[-1])
+        first, last, held = shortest_run(self.probability, share)
+        return self.lower + 1 + first, self.lower + 1 + last, held
 
     def between(self, place: int, places: int, margin: float, quantile: float) -> bool:
         """Tell whether a place lies at a level of its own, between two steps of one direction.
@@ -206,16 +314,7 @@ class Contrasts:
 
     def likely(self) -> tuple[int, int]:
         """Give the shortest run of places with `HELD` of the probability: the first and last, as numbers among them."""
-        sums = np.concatenate([[0.0], np.cumsum(self.probability)])
-        count = self.probability.size
-        runs = (
-            (j - i, -(sums[j] - sums[i]), i, j - 1)
-            for i in range(count)
-            for j in range(i + 1, count + 1)
-            if sums[j] - sums[i] >= HELD - 1e-12
-        )
-        _, _, first, last = min(runs, default=(count, 0.0, 0, count - 1))
-        return first, last
+        return shortest_run(self.probability, HELD)[:2]
 
 
 def contrasts_of(table: Array, places: Sequence[int], *, exact: bool = False) -> Contrasts:

@@ -37,7 +37,6 @@ from .judged import (
     Outcome,
     Segment,
     SeriesHistory,
-    SeriesValue,
     newest_changes,
     short_commit,
 )
@@ -51,7 +50,7 @@ _NAME = 28  # columns of a benchmark's name
 _HASH = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
-def label_of(values: Sequence[SeriesValue] | Sequence[Night]) -> Callable[[int], str]:
+def label_of(values: Sequence[Night]) -> Callable[[int], str]:
     """Give what names a night: its date, of several in a day the time too, else its trial.
 
     Where all are of one day the time stands alone; where two began in one second, or a time is unknown, the
@@ -455,7 +454,7 @@ def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]
     )
 
 
-def _level(one: SeriesHistory, at: SeriesValue | Segment) -> Value:
+def _level(one: SeriesHistory, at: Night | Segment) -> Value:
     """Give what a candidate has more or less than its baseline; of a plain series the metric itself."""
     if at.speedup is None:
         return value_of(at.metric_value, lambda metric: quantity(metric, one.unit))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ..announcing import as_one, note
+from ..announcing import as_one, doing, note
 from ..data.host_record import built_each_session
 from ..data.merging import campaign_differences
 from ..errors import FairtrialError
@@ -16,7 +17,7 @@ from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed
 from ..record.fleet import read_fleet, require_campaign, trial_place
 from ..record.manifest import read_manifest
-from .kept_nights import KeptTrial, Mark, folder_of, forget_gone, keep, kept_folder, look_up
+from .kept_nights import KeptTrial, folder_of, forget_gone, kept_folder, kept_or_read
 from .night_values import Night, NightPlace, NightSeries, trial_values
 
 # --- Reads the trials of nights, one after the other, from what is kept of them where that holds.
@@ -55,65 +56,71 @@ class RawNight:
         return tuple(sorted(self.parts)) if self.fleet else None
 
 
-@dataclass(slots=True)
-class NightReader:
-    """Reads places, and keeps what it has read in this user's cache."""
+def _parts(
+    place: NightPlace, trial: Callable[[Path], KeptTrial]
+) -> Iterator[tuple[str, KeptTrial]]:
+    if place.kind == "trial":
+        found = trial(place.path)
+        yield found.host, found
+        return
+    fleet = read_fleet(place.path)
+    for host in fleet.hosts:
+        path = trial_place(place.path, host)
+        try:
+            require_campaign(fleet, read_manifest(path), path)
+            yield host.host, trial(path)
+        except FairtrialError as error:
+            error.what = f"its host {host.host} has no value: {error.what}"
+            raise
 
-    left_out: list[tuple[str, str]] = field(default_factory=list)
-    _fresh: set[Path] = field(default_factory=set)  # folders with trials that were read
-    _not_kept: int = 0
 
-    def night(self, place: NightPlace, metric: str | None = None) -> RawNight | None:
-        """Read one place; None where it is left out. `metric` is by default its campaign's question."""
-        trouble, parts = place.trouble, {}
+def read_trials(
+    places: Sequence[NightPlace], metric: str | None
+) -> tuple[list[RawNight], list[tuple[str, str]]]:
+    """Read trials and fleets, and keep what was read in this user's cache; give those left out too, with why.
+
+    Without a `metric` all of a campaign are read by the one that its newest is asked for.
+    """
+    left_out: list[tuple[str, str]] = []
+    fresh: set[Path] = set()  # folders with trials that were read
+    unkept: list[Path] = []
+
+    def trial(path: Path, metric: str | None) -> KeptTrial:
+        found, was_read, is_written = kept_or_read(path, metric, trial_values)
+        fresh.update([folder_of(path)] * was_read)
+        unkept.extend([path] * (not is_written))
+        return found
+
+    def night(place: NightPlace, metric: str | None) -> list[RawNight]:
+        trouble, found = place.trouble, {}
         if trouble is None:
             try:
                 with as_one():
-                    parts = dict(self._parts(place, metric))
+                    found = dict(_parts(place, functools.partial(trial, metric=metric)))
             except FairtrialError as error:
                 trouble = error.what
         if trouble is not None:
-            self.left_out.append((place.name, trouble))
-            return None
-        return RawNight(
-            name=place.name,
-            path=str(place.path),
-            started_at=place.started_at,
-            parts=parts,
-            fleet=place.kind == "fleet",
-        )
+            left_out.append((place.name, trouble))
+            return []
+        fleet, path = place.kind == "fleet", str(place.path)
+        began = place.started_at
+        return [RawNight(name=place.name, path=path, started_at=began, parts=found, fleet=fleet)]
 
-    def _parts(self, place: NightPlace, metric: str | None) -> Iterator[tuple[str, KeptTrial]]:
-        if place.kind == "trial":
-            found = self._trial(place.path, metric)
-            yield found.host, found
-            return
-        fleet = read_fleet(place.path)
-        for host in fleet.hosts:
-            path = trial_place(place.path, host)
-            try:
-                require_campaign(fleet, read_manifest(path), path)
-                found = self._trial(path, metric)
-            except FairtrialError as error:
-                error.what = f"its host {host.host} has no value: {error.what}"
-                raise
-            yield host.host, found
-
-    def _trial(self, path: Path, metric: str | None) -> KeptTrial:
-        found = look_up(path, metric)
-        if found is None:
-            mark = Mark.of(path)
-            found = trial_values(path, metric)
-            self._not_kept += not keep(path, mark, metric, found)
-            self._fresh.add(folder_of(path))
-        return found
-
-    def close(self) -> None:
-        """Forget trials that are gone; say that many could not be kept, which are read again next time."""
-        forget_gone(self._fresh)
-        if self._not_kept >= _MANY:
-            place = kept_folder(min(self._fresh))
-            note(f"{place} cannot be written: the next reading takes as long")
+    try:
+        read = []
+        for k, place in enumerate(places):
+            doing("reading", k, len(places), "nights")
+            read += [(place, raw) for raw in night(place, metric)]
+        asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
+        found = []
+        for place, raw in read:
+            wanted = asked[raw.campaign]
+            found += [raw] if raw.first.metric == wanted else night(place, wanted)
+        return found, left_out
+    finally:
+        forget_gone(fresh)
+        if len(unkept) >= _MANY:
+            note(f"{kept_folder(min(fresh))} cannot be written: the next reading takes as long")
 
 
 _SHOWN = 3
@@ -128,115 +135,109 @@ class _Key(NamedTuple):
     paired: bool
 
 
-@dataclass(slots=True)
-class _Growing:
-    """A series that grows; `commit` and `programs` are what the baseline was last known to be."""
+def series_of(
+    raws: Sequence[RawNight], *, plain: bool = False
+) -> tuple[tuple[NightSeries, ...], tuple[Caution, ...]]:
+    """Put the values of nights, which are given in the order of time, into series; say what of baselines is not sure.
 
-    raws: list[RawNight] = field(default_factory=list)
-    nights: list[Night] = field(default_factory=list)
-    commit: str | None = None
-    programs: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class SeriesMaker:
-    """Puts the values of nights into series; nights are given in the order of time.
-
-    `plain`: Take the values of each variant by itself, without the baseline.
+    `plain`: Take the values of each variant by itself, without the baseline. Series of one campaign stand together, the
+    one of the newest night last.
     """
-
-    plain: bool = False
-    _newest: dict[str, RawNight] = field(default_factory=dict)
-    _open: dict[_Key, _Growing] = field(default_factory=dict)
-    _ended: dict[_Key, list[NightSeries]] = field(default_factory=dict)
-    _campaigns: dict[tuple[int, int], tuple[KeptTrial, KeptTrial, str | None]] = field(
-        default_factory=dict
-    )
-    _rebuilt: dict[str, None] = field(default_factory=dict)
-    _unknown: dict[str, None] = field(default_factory=dict)
-
-    def add(self, raw: RawNight) -> None:
-        """Add a night to the series that it belongs to."""
-        first = raw.first
-        self._newest.pop(raw.campaign, None)
-        self._newest[raw.campaign] = raw
+    rows: dict[_Key, list[tuple[RawNight, int, Night]]] = {}
+    newest: dict[str, KeptTrial] = {}
+    for raw in raws:
+        first, campaign = raw.first, raw.campaign
+        newest.pop(campaign, None)
+        newest[campaign] = first
+        paired = not plain and bool(first.baseline) and len(first.variants) > 1
         for variant in first.variants:
-            paired = not self.plain and bool(first.baseline) and len(first.variants) > 1
             if paired and variant == first.baseline:
                 continue
             for k, benchmark in enumerate(first.benchmarks):
-                night = _night(raw, k, variant, paired=paired)
-                if night is not None:
-                    self._put(_Key(raw.campaign, benchmark, variant, paired), raw, k, night)
+                if (night := _night(raw, k, variant, paired=paired)) is not None:
+                    key = _Key(campaign, benchmark, variant, paired)
+                    rows.setdefault(key, []).append((raw, k, night))
+    campaigns, breaks = list(newest), _Breaks()
 
-    def series(self) -> tuple[NightSeries, ...]:
-        """Give all series: those of one campaign together, the one of the newest night last."""
-        campaigns = list(self._newest)
+    def order(key: _Key) -> tuple[float, float, float]:
+        first, campaign = newest[key.campaign], campaigns.index(key.campaign)
+        if key.benchmark not in first.benchmarks or key.variant not in first.variants:
+            return campaign, math.inf, math.inf
+        return campaign, first.benchmarks.index(key.benchmark), first.variants.index(key.variant)
 
-        def order(key: _Key) -> tuple[float, float, float]:
-            first, campaign = self._newest[key.campaign].first, campaigns.index(key.campaign)
-            if key.benchmark not in first.benchmarks or key.variant not in first.variants:
-                return campaign, math.inf, math.inf
-            return (
-                campaign,
-                first.benchmarks.index(key.benchmark),
-                first.variants.index(key.variant),
+    series = tuple(one for key in sorted(rows, key=order) for one in breaks.split(key, rows[key]))
+    rebuilt, unknown = (
+        tuple(dict.fromkeys(raw.name for raw in raws if raw.name in some))
+        for some in (breaks.rebuilt, breaks.unknown)
+    )
+    cautions = (
+        Caution(
+            "baseline-rebuilt",
+            f"the baseline was built anew from the same commit in {figures_of(rebuilt)}: its program is another "
+            "one, and builds of one source may differ; its series goes on",
+            rebuilt,
+            ShortSentence("the baseline was built anew from the same commit: its series goes on"),
+        ),
+        Caution(
+            "baseline-unknown",
+            f"whether the baseline's program stayed the same is unknown in {figures_of(unknown)}: "
+            "neither its commit nor its SHA-256 is stored",
+            unknown,
+            ShortSentence("whether the baseline stayed the same program is unknown"),
+        ),
+    )
+    return series, tuple(one for one in cautions if one.about)
+
+
+@dataclass(slots=True)
+class _Breaks:
+    """Where series end; the nights whose baseline was built anew from one commit, or is not known."""
+
+    rebuilt: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    _campaigns: dict[tuple[int, int], str | None] = field(default_factory=dict)
+
+    def split(
+        self, key: _Key, rows: Sequence[tuple[RawNight, int, Night]]
+    ) -> Iterator[NightSeries]:
+        """Give the series of a benchmark and variant, one after the other."""
+        before, nights = rows[0][0], list[Night]()
+        commit: str | None = None  # `commit`, `known`: what the baseline was last known to be
+        known: dict[str, str] = {}
+
+        def made(ended: str | None, changed: str | None) -> NightSeries:
+            last = before.first
+            return NightSeries(
+                **key._asdict(),
+                metric=last.metric,
+                unit=last.unit,
+                better=last.better,
+                baseline=last.baseline if key.paired else None,
+                nights=tuple(nights),
+                ended=ended,
+                changed=changed,
             )
 
-        return tuple(
-            one
-            for key in sorted(self._open, key=order)
-            for one in (*self._ended.get(key, ()), _made(key, self._open[key], None, None))
-        )
+        for raw, k, night in rows:
+            programs = _programs(raw, k) if key.paired else {}
+            if nights:
+                found = self._break(before, raw, key.benchmark)
+                if found is None and key.paired:
+                    found = self._baseline(raw, night.baseline_commit, programs, commit, known)
+                if found is not None:
+                    yield made(*found)
+                    nights, commit, known = [], None, {}
+            nights.append(night)
+            before, commit, known = raw, night.baseline_commit or commit, known | programs
+            if key.paired and not (programs or night.baseline_commit):
+                # a baseline that each session builds is its build's steps, which the campaign holds
+                builds = (raw.first.campaign.settings or {}).get("builds")
+                if raw.first.baseline not in built_each_session(builds):
+                    self.unknown.add(raw.name)
+        yield made(None, None)
 
-    def cautions(self) -> Iterator[Caution]:
-        """Say of baselines that were rebuilt, or are not known."""
-        if nights := tuple(self._rebuilt):
-            yield Caution(
-                "baseline-rebuilt",
-                f"the baseline was built anew from the same commit in {figures_of(nights)}: its program is another "
-                "one, and builds of one source may differ; its series goes on",
-                nights,
-                ShortSentence(
-                    "the baseline was built anew from the same commit: its series goes on"
-                ),
-            )
-        if nights := tuple(self._unknown):
-            yield Caution(
-                "baseline-unknown",
-                f"whether the baseline's program stayed the same is unknown in {figures_of(nights)}: "
-                "neither its commit nor its SHA-256 is stored",
-                nights,
-                ShortSentence("whether the baseline stayed the same program is unknown"),
-            )
-
-    def _put(self, key: _Key, raw: RawNight, benchmark: int, night: Night) -> None:
-        growing = self._open.get(key)
-        found = None
-        if growing is not None:
-            found = self._break(growing, raw, benchmark, key)
-            if found is not None:
-                self._ended.setdefault(key, []).append(_made(key, growing, *found))
-        if growing is None or found is not None:
-            growing = self._open[key] = _Growing()
-        growing.raws.append(raw)
-        growing.nights.append(night)
-        if not key.paired:
-            return
-        programs = _programs(raw, benchmark)
-        growing.commit = night.baseline_commit or growing.commit
-        growing.programs |= programs
-        # a baseline that each session builds is its build's steps, which the campaign holds
-        builds = (raw.first.campaign.settings or {}).get("builds")
-        by_steps = raw.first.baseline in built_each_session(builds)
-        if not (programs or night.baseline_commit or by_steps):
-            self._unknown[raw.name] = None
-
-    def _break(
-        self, growing: _Growing, raw: RawNight, benchmark: int, key: _Key
-    ) -> tuple[Reason, str] | None:
+    def _break(self, before: RawNight, raw: RawNight, benchmark: str) -> tuple[Reason, str] | None:
         """Tell why a night cannot go on a series, in a word and a sentence; None where it can."""
-        before = growing.raws[-1]
         if before.hosts != raw.hosts:
             now, then = (
                 "one trial" if hosts is None else listed(hosts, _SHOWN)
@@ -244,59 +245,45 @@ class SeriesMaker:
             )
             return "hosts", f"the fleet's hosts are {now}; they were {then}"
         a, b = before.first, raw.first
-        if (at := (id(a), id(b))) not in self._campaigns:
+        if (at := (id(a), id(b))) not in self._campaigns:  # both live as long as this
             one, other = a.campaign, b.campaign
             found = [] if one == other else [*campaign_differences(one, other)]
             words = f"the campaign changed: {listed(found, _SHOWN, mark='; ', last='; and')}"
-            self._campaigns[at] = (a, b, words if found else None)  # both stay, and so their ids
-        if (text := self._campaigns[at][2]) is not None:
+            self._campaigns[at] = words if found else None
+        if (text := self._campaigns[at]) is not None:
             return "campaign", text
-        if (text := _inputs_differ(before.first, raw.first, key.benchmark)) is not None:
-            return "inputs", text
-        return self._baseline(growing, raw, benchmark) if key.paired else None
+        text = _inputs_differ(a, b, benchmark)
+        return None if text is None else ("inputs", text)
 
     def _baseline(
-        self, growing: _Growing, raw: RawNight, benchmark: int
+        self,
+        raw: RawNight,
+        commit: str | None,
+        programs: Mapping[str, str],
+        was: str | None,
+        before: Mapping[str, str],
     ) -> tuple[Reason, str] | None:
-        commit = _commit(raw, raw.first.baseline)
-        known = growing.commit is not None and commit is not None
-        programs, before = _programs(raw, benchmark), growing.programs
+        """Tell whether the baseline is another one than it `was`, with the programs `before`."""
+        known = was is not None and commit is not None
         changed = [host for host, one in programs.items() if before.get(host, one) != one]
-        if known and growing.commit != commit:
+        if known and was != commit:
             # the work tree moves on under a program that nobody built anew
             if not changed and programs and programs.keys() <= before.keys():
                 return None
-            return "baseline", f"the baseline's commit is {commit}; it was {growing.commit}"
+            return "baseline", f"the baseline's commit is {commit}; it was {was}"
         if changed and not known:
-            was, now = before[changed[0]], programs[changed[0]]
+            then, now = before[changed[0]], programs[changed[0]]
             where = f" on {listed(changed, _SHOWN)}" if raw.fleet else ""
-            text = f"the baseline's program is another one{where}: SHA-256 {was[:12]} is now {now[:12]}"
+            text = f"the baseline's program is another one{where}: SHA-256 {then[:12]} is now {now[:12]}"
             return "baseline", text
         if changed:
-            self._rebuilt[raw.name] = None
+            self.rebuilt.add(raw.name)
         return None
 
 
 def figures_of(nights: Sequence[str]) -> str:
     """Name some nights and count them."""
     return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
-
-
-def _made(key: _Key, growing: _Growing, ended: str | None, changed: str | None) -> NightSeries:
-    last = growing.raws[-1].first
-    return NightSeries(
-        benchmark=key.benchmark,
-        variant=key.variant,
-        paired=key.paired,
-        metric=last.metric,
-        unit=last.unit,
-        better=last.better,
-        campaign=key.campaign,
-        baseline=last.baseline if key.paired else None,
-        nights=tuple(growing.nights),
-        ended=ended,
-        changed=changed,
-    )
 
 
 def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Night | None:

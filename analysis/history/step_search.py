@@ -23,7 +23,7 @@ from ..pages.difference import Difference
 from ..pages.model import Caution, Page, page_of, section
 from ..pages.number_format import Word
 from ..pages.result import Result
-from ..stats.arguments import counted, shown
+from ..stats.arguments import checks_arguments, counted, shown
 from .places import Posterior, posterior_of
 
 # --- What a search for steps found: a word on both ends, proven culprits, and what is left open.
@@ -101,28 +101,11 @@ class OpenRun:
 class StepSearch(Result):
     """What a search among commits found.
 
-    Attributes
-    ----------
-    commits : int
-        Places are 0 (good) to this one (bad).
-    answer : {"proven", "partly", "no-difference", "undecided"}
-        Whether every step found is proven, some are, or there is none within the margin.
-    exit_code : int
-        0 proven; 1 no difference; 7 undecided, or something is open.
-    first : PairWord
-        Bad against good, before the search.
-    culprits : tuple of Culprit
-        In the order of places.
-    open : tuple of OpenRun
-        What is left, and why.
-    refuted : tuple of Culprit
-        Places whose proof did not hold.
-    skipped : tuple of int
-        Places that do not build, or failed twice in a row.
-    sessions, builds : int
-        Sessions measured; places that were built for them.
-    measured : tuple of tuple of int
-        The places of each session, in order.
+    `commits`: Places are 0 (good) to this one (bad). `answer`: Whether every step found is proven, some are, or there is
+    none within the margin. `exit_code`: 0 proven; 1 no difference; 7 undecided, or something is open. `first`: Bad
+    against good, before the search. `culprits`: In the order of places. `open`: What is left, and why. `refuted`:
+    Places whose proof did not hold. `skipped`: Places that do not build, or failed twice in a row. `sessions`,
+    `builds`: Sessions measured; places that were built for them. `measured`: The places of each session, in order.
     """
 
     method: ClassVar[str] = "find-steps"
@@ -157,19 +140,11 @@ Kind = Literal["step0", "search", "proof"]
 class Phase:
     """What the next sessions are for.
 
-    Attributes
-    ----------
-    kind : {"step0", "search", "proof"}
-        Whether the ends differ at all; a search of one interval; or the proof of one place.
-    lower, upper : int
-        The pair that is judged in step 0 and in a proof (of that the parent and the place); the ends of the
-        interval that is searched.
-    number : int
-        Of the proof, from 1; 0 of the others.
-    level : float or None
-        The risk of all looks of step 0 or of this proof together; None in a search, which states nothing.
-    places : tuple of int
-        What every session of the phase measures; of a search its ends, to which each session adds a probe.
+    `kind`: Whether the ends differ at all; a search of one interval; or the proof of one place. `lower`, `upper`: The
+    pair that is judged in step 0 and in a proof (of that the parent and the place); the ends of the interval that is
+    searched. `number`: Of the proof, from 1; 0 of the others. `level`: The risk of all looks of step 0 or of this proof
+    together; None in a search, which states nothing. `places`: What every session of the phase measures; of a search
+    its ends, to which each session adds a probe.
     """
 
     kind: Kind
@@ -607,6 +582,78 @@ class Search:
                 "sessions were spent before the search was done: the step is small beside the noise"
             )
             yield Caution("heavy-search", text)
+
+
+@checks_arguments
+def find_steps(
+    measure: Measure,
+    commits: int,
+    *,
+    builds: Callable[[int], bool] | None = None,
+    programs: Callable[[int], Hashable] | None = None,
+    looks: Sequence[int] = (6, 12, 24),
+    risk: float = 0.05,
+    margin: float = 0.01,
+    stop: float = 0.95,
+    sessions_max: int | None = None,
+    unit: str | None = None,
+) -> StepSearch:
+    """Find the places at which a metric changes between a good and a bad one.
+
+    Parameters
+    ----------
+    measure : callable
+        ``measure(places)`` performs one session with these places (sorted, each once) and gives the logarithm of
+        the metric for each, larger = slower, or a list of those of its runs. A place that is missing or nan failed
+        there. What it raises passes.
+    commits : int
+        The number of the bad place; the good one is 0.
+    builds : callable, optional
+        ``builds(place)`` tells whether a place can be measured. It is asked once of each that is wanted.
+    programs : callable, optional
+        ``programs(place)`` gives what a place builds to: neighbours with one program are equal by construction.
+    looks : sequence of int
+        Numbers of sessions at which pairs are judged; the level is divided by their number.
+    risk : float
+        That a false direction is stated for any culprit.
+    margin : float
+        The largest difference that counts as none, such as 0.01.
+    stop : float
+        The probability at which a place is proven.
+    sessions_max : int, optional
+        Of the whole search.
+    unit : str, optional
+        Of the metric: whole numbers are counts, unless it is of a time, a rate or a share.
+
+    Returns
+    -------
+    StepSearch
+        The same values give the same sessions and the same answer.
+
+    Raises
+    ------
+    AnalysisError
+        If the good or the bad place fails twice in a row, does not build, or a value is infinite.
+    UsageError
+        If a number lies outside of its range.
+
+    Notes
+    -----
+    Hypotheses: logarithms of a session's values are normal about their levels with one variance, sessions are
+    independent. Two builds of one source may differ by their layout alone: no number of sessions refutes that.
+    """
+    return Search(
+        measure,
+        commits,
+        builds=builds,
+        programs=programs,
+        looks=looks,
+        risk=risk,
+        margin=margin,
+        stop=stop,
+        sessions_max=sessions_max,
+        unit=unit,
+    ).result()
 
 
 @page_of.register(StepSearch)

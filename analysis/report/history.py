@@ -16,10 +16,9 @@ from ..history.judged import (
     HostInterval,
     Segment,
     SeriesHistory,
-    SeriesValue,
     bisect_words,
 )
-from ..history.night_values import missing_before, moment_of
+from ..history.night_values import Night, missing_before, moment_of
 from ..history.sentences import (
     benchmarks_table,
     changes_table,
@@ -234,7 +233,7 @@ class Places:
         return (place + 0.5) / max(1, len(self.names))
 
 
-def places_of(values: Iterable[SeriesValue]) -> Places:
+def places_of(values: Iterable[Night]) -> Places:
     """Set nights beside each other by when they began, and by their trials.
 
     Where they follow in a rhythm, each one that is missing has an empty place.
@@ -338,7 +337,7 @@ def _values(series: SeriesHistory) -> list[float | None]:
     return [v if v is not None and v > 0 and math.isfinite(v) else None for v in values]
 
 
-def _level(series: SeriesHistory, at: SeriesValue | Segment) -> float | None:
+def _level(series: SeriesHistory, at: Night | Segment) -> float | None:
     """Give how much of the metric there is for one of the baseline's; of a plain series the metric itself."""
     if at.speedup is None:
         return at.metric_value

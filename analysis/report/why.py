@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..data.trial import read_trial
-from ..diagnose.explain import explain_by
+from ..diagnose.explain import explain
 from ..diagnose.session_profiles import Stacks, stacks_of
 from ..diagnose.why_result import Counter, Row, Why, resolved, sentence_of
 from ..errors import FairtrialError, StoreError
@@ -108,7 +108,7 @@ def beside(
         for name in stored.profile.benchmarks:
             if name in benchmarks:
                 try:
-                    found = explain_by(stored, timed, benchmark=name, confidence=confidence)
+                    found = explain(stored, timed=timed, benchmark=name, confidence=confidence)
                     called = found.rows and stored.profile.chains is not None
                     stacks = stacks_of(stored, found, timed) if called else None
                     explained.append(Explained(found, stacks))

@@ -10,7 +10,7 @@ import math
 import shlex
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -34,7 +34,7 @@ from .recipe import Recipe, campaign_of, recipe_of
 from .workshop import Built, NotBuilt, Workshop
 
 if TYPE_CHECKING:
-    from analysis.history.bisection import Bisection
+    from analysis.history.bisection import Bisection, OtherMetric
     from analysis.history.step_search import Phase, SearchWatcher
 
     from ..trial.preparation import Watcher
@@ -102,11 +102,8 @@ class Question:
 def question_of(request: Request) -> Question:
     """Find what a request names; nothing is built or written.
 
-    Raises
-    ------
-    UsageError
-        If commits, campaign, benchmarks or metric are none, or another question was asked of the bisection that is
-        to go on.
+    Raises UsageError if commits, campaign, benchmarks or metric are none, or another question was asked of the
+    bisection that is to go on.
     """
     then = None if request.resume is None else read_state(request.resume).asked
 
@@ -131,6 +128,8 @@ def question_of(request: Request) -> Question:
     variant, metric = chosen("variant"), chosen("metric", next(iter(campaign.judge), "wall"))
     recipe = recipe_of(campaign, commits, variant=variant, benchmarks=benchmarks)
     work = chosen("work_dir")
+    usual = {"margin": 0.01, "risk": 0.05, "looks": (6, 12, 24)}
+    same = ("margin", "risk", "looks", "sessions_max", "warmup_iterations")
     asked = Terms(
         good=then.good if then and again else good,
         bad=then.bad if then and again else bad,
@@ -142,13 +141,9 @@ def question_of(request: Request) -> Question:
         variant=variant,
         benchmarks=tuple(benchmarks),
         metric=metric,
-        margin=chosen("margin", 0.01),
-        risk=chosen("risk", 0.05),
-        looks=chosen("looks", (6, 12, 24)),
         work_dir=None if work is None else str(Path(work).absolute()),
-        sessions_max=chosen("sessions_max"),
         every=every,
-        warmup_iterations=chosen("warmup_iterations"),
+        **{name: chosen(name, usual.get(name)) for name in same},
     )
     inside = any(
         one.name == metric and one.when == "run" for cell in campaign.cells for one in cell.metrics
@@ -275,17 +270,13 @@ def expected(question: Question) -> Expected:
         session = 3 * passes * (run_s + protocol.cooldown_s * len(asked.benchmarks))
         seconds = (low * session, high * session)
     build = () if recipe.build is None else recipe.build.steps
-    notes = ["builds execute what the commits contain, with your rights", *question.notes]
     return Expected(
-        good=asked.good,
-        bad=asked.bad,
+        **{name: getattr(asked, name) for name in ("good", "bad", "benchmarks", "metric")},
         first=commits.commits[0].short,
         last=commits.commits[-1].short,
         commits=commits.last,
         campaign=campaign.name,
         variant=recipe.variant,
-        benchmarks=asked.benchmarks,
-        metric=asked.metric,
         runs=protocol.runs,
         builds=min(commits.last + 1, _BUILDS + math.ceil(halvings)),
         sessions=(low, high),
@@ -293,7 +284,7 @@ def expected(question: Question) -> Expected:
         build=tuple(with_placeholders(" ".join(step.argv)) for step in build),
         run_s=run_s,
         seconds=seconds,
-        notes=tuple(notes),
+        notes=("builds execute what the commits contain, with your rights", *question.notes),
         next=(shlex.join(_words(request, asked.good, asked.bad)),),
     )
 
@@ -360,14 +351,10 @@ class CappedError(FairtrialError):
 def bisect(question: Question, view: View) -> Bisection:
     """Carry a bisection out, or go on with it.
 
-    Raises
-    ------
-    Interrupted
-        If a signal came: everything that was measured is kept, and the clone is removed.
-    FairtrialError
-        If the host does not allow it, a disk is full, or GOOD or BAD fails in every run.
+    Raises Interrupted if a signal came: everything that was measured is kept, and the clone is removed;
+    FairtrialError if the host does not allow it, a disk is full, or GOOD or BAD fails in every run.
     """
-    request, work = question.request, question.asked.work_dir
+    work = question.asked.work_dir
     with Interrupts() as interrupts, _journal(question) as journal:
         before_s = read_state(journal.folder).seconds or 0.0
         view.begins(question, journal.folder)
@@ -383,12 +370,6 @@ def bisect(question: Question, view: View) -> Bisection:
                 question=question,
                 journal=journal,
                 workshop=workshop,
-                options=Options(
-                    folder=journal.folder,
-                    strict=request.strict,
-                    share=request.share,
-                    wait_s=request.wait_s,
-                ),
                 view=view,
                 interrupts=interrupts,
                 began=time.monotonic() - before_s,
@@ -425,13 +406,12 @@ class Sessions:
     """Gives a search what it asks for: which commits build, what they build to, and their sessions.
 
     Of the stored sessions none is measured again: they come first, in their order. After each new one what is known
-    so far is stored. `options` are those of every trial.
+    so far is stored.
     """
 
     question: Question
     journal: Journal
     workshop: Workshop
-    options: Options
     view: View
     interrupts: Interrupts
     began: float = 0.0
@@ -476,10 +456,7 @@ class Sessions:
     def builds(self, place: int) -> bool:
         """Tell whether a commit builds; it is built if that is not known yet.
 
-        Raises
-        ------
-        EndNotBuiltError
-            If it is GOOD or BAD, and does not.
+        Raises EndNotBuiltError if it is GOOD or BAD, and does not.
         """
         end = place in (0, len(self.commits) - 1)  # of these a failure may have been the host's
         if place not in self.built:
@@ -521,7 +498,7 @@ class Sessions:
         return self._values(stored)
 
     def _values(self, stored: MeasuredSession) -> dict[int, float | list[float]]:
-        from analysis.history.session_value import session_values
+        from analysis.history.places import session_values
 
         trial, asked = self.trial(stored.trial), self.journal.asked
         found = session_values(trial, stored.session, asked.metric, asked.benchmarks)
@@ -533,7 +510,15 @@ class Sessions:
         found = MeasuredSession(trial=name, session=listed + 1, places=places)
         if whole_sessions(trial) > listed:
             return found  # a kill came between its last run and the list
-        options = replace(self.options, folder=trial.parent, name=trial.name, built=True)
+        request = self.question.request
+        options = Options(
+            folder=trial.parent,
+            name=trial.name,
+            built=True,
+            strict=request.strict,
+            share=request.share,
+            wait_s=request.wait_s,
+        )
         asked, level = self.journal.asked, phase.level
         plan = None  # a search trial has none
         if level is not None:
@@ -566,51 +551,38 @@ class Sessions:
         return _read(path, (path / MEASUREMENTS).stat().st_size)
 
     def _store(self) -> Bisection:
-        from analysis.history.bisection import bisection_of
-        from analysis.history.session_value import (
-            fails_more,
-            runs_of_variants,
-            unsteady_variants,
-            words_of_metrics,
-        )
+        from analysis.history.bisection import bisection_of, words_of_metrics
+        from analysis.history.places import fails_more, runs_of_variants, unsteady_variants
 
         asked, built, found = self.journal.asked, self.built, self.search.found
         folder, commits = self.journal.folder, self.commits
-        names = dict.fromkeys(one.trial for one in self.journal.sessions)
+        names = [*dict.fromkeys(one.trial for one in self.journal.sessions)]
         counts: dict[int, tuple[int, int]] = {}
-        texts: dict[str, Any] = {"other_metrics": ()}
-        if found is not None:
-            unsteady = set()
-            for trial in map(self.trial, names):
-                unsteady |= unsteady_variants(trial, asked.metric, asked.benchmarks)
-                for variant, (failed, made) in runs_of_variants(trial, asked.benchmarks).items():
-                    before = counts.get(_place(variant), (0, 0))
-                    counts[_place(variant)] = (before[0] + failed, before[1] + made)
-            texts |= {
-                "unsteady": sorted(map(_place, unsteady)),
-                "fails_more": fails_more(counts, len(commits) - 1),
-            }
-            if "step0" in names:
-                texts["other_metrics"] = words_of_metrics(
-                    self.trial("step0"),
-                    commits[-1].variant,
-                    baseline=commits[0].variant,
-                    without=asked.metric,
-                    risk=asked.risk / len(asked.looks),
-                    margin=asked.margin,
-                    benchmarks=asked.benchmarks,
-                )
+        unsteady: set[str] = set()
+        others: tuple[OtherMetric, ...] = ()
+        for trial in map(self.trial, names if found is not None else ()):
+            unsteady |= unsteady_variants(trial, asked.metric, asked.benchmarks)
+            for variant, (failed, made) in runs_of_variants(trial, asked.benchmarks).items():
+                before = counts.get(_place(variant), (0, 0))
+                counts[_place(variant)] = (before[0] + failed, before[1] + made)
+        if found is not None and "step0" in names:
+            others = words_of_metrics(
+                self.trial("step0"),
+                commits[-1].variant,
+                baseline=commits[0].variant,
+                without=asked.metric,
+                risk=asked.risk / len(asked.looks),
+                margin=asked.margin,
+                benchmarks=asked.benchmarks,
+            )
         proofs = [name for name in names if name.startswith("proof-")]
         manifests = (folder / name for name in names if (folder / name / MANIFEST).exists())
         bisection = bisection_of(
             self.search,
             commits,
-            good=asked.good,
-            bad=asked.bad,
-            metric=asked.metric,
+            **{name: getattr(asked, name) for name in ("good", "bad", "benchmarks", "metric")},
             unit=self.question.info.unit,
             better=self.question.info.better,
-            benchmarks=asked.benchmarks,
             path=str(folder),
             host=next((read_manifest(one).host for one in manifests), None),
             campaign=self.question.campaign.name,
@@ -624,14 +596,16 @@ class Sessions:
             proofs={int(name.rpartition("-")[2]): str(folder / name) for name in proofs},
             runs=sum(made for _, made in counts.values()),
             seconds=time.monotonic() - self.began,
-            **texts,
+            unsteady=sorted(map(_place, unsteady)),
+            fails_more=fails_more(counts, len(commits) - 1),
+            other_metrics=others,
         )
         self.journal.store(bisection.to_dict())
         return bisection
 
     def _cut(self, earlier: int, later: int) -> Any:  # noqa: ANN401 - what analysis.history counts
         """Count the runs of two places that their time limit ended, over all trials."""
-        from analysis.history.session_value import cut_in
+        from analysis.history.places import cut_in
 
         asked = self.journal.asked
         trials = map(self.trial, dict.fromkeys(one.trial for one in self.journal.sessions))

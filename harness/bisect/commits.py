@@ -89,14 +89,8 @@ def writing_git(commands: SideCommands, log: Path) -> Callable[..., None]:
 def git(where: Path, *words: str) -> str:
     """Execute git in a folder and give what it writes; odd bytes become surrogates.
 
-    Raises
-    ------
-    GitError
-        If git fails; its last line is the message.
-    UsageError
-        If there is no git.
-    StoreError
-        If its answer is cut off.
+    Raises GitError if git fails (its last line is the message); UsageError if there is no git; StoreError if its
+    answer is cut off.
     """
     argv, env = _call_of(*words)
     try:
@@ -161,10 +155,7 @@ class Clone:
     def make(self, write: Write) -> None:
         """Make the clone by `write`, where it is not there yet.
 
-        Raises
-        ------
-        GitError
-            If git cannot.
+        Raises GitError if git cannot.
         """
         if self._made:
             return
@@ -183,12 +174,7 @@ class Clone:
     def check_out(self, commit: Commit, write: Write, execute: Execute) -> None:
         """Put the files of a commit there, and nothing else.
 
-        Raises
-        ------
-        GitError
-            If git cannot.
-        LaunchError
-            If the submodules cannot be had; `execute` says so.
+        Raises GitError if git cannot; LaunchError if the submodules cannot be had (`execute` says so).
         """
         try:
             self._restore()
@@ -303,11 +289,8 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
 
     `good` and `bad` are revisions as git takes them. More than 1,000 commits are taken only with `every`.
 
-    Raises
-    ------
-    UsageError
-        If there is no git or no repository, a revision is unknown, GOOD is not on BAD's first-parent line
-        (then the commit that could be GOOD is named), or there is no commit or there are too many between them.
+    Raises UsageError if there is no git or no repository, a revision is unknown, GOOD is not on BAD's first-parent
+    line (then the commit that could be GOOD is named), or there is no commit or there are too many between them.
     """
     root, git_dir = _repository_of(where)
     first, last = (_resolved(root, name, word) for name, word in (("GOOD", good), ("BAD", bad)))

@@ -96,10 +96,7 @@ class Terms:
     def refuse_another(self, now: Terms, where: Path) -> None:
         """Refuse to go on where something else is asked now.
 
-        Raises
-        ------
-        UsageError
-            If commits, campaign or what is judged differ; it names the first difference.
+        Raises UsageError if commits, campaign or what is judged differ; it names the first difference.
         """
         named = {
             "good_sha": "GOOD",
@@ -151,10 +148,7 @@ class Journal:
     def begin(cls, folder: Path, asked: Terms, *, share: bool = False) -> Self:
         """Make the folder of a new bisection.
 
-        Raises
-        ------
-        StoreError
-            If it is there already, or cannot be written.
+        Raises StoreError if it is there already, or cannot be written.
         """
         with storing(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -171,10 +165,7 @@ class Journal:
     def reopen(cls, folder: Path) -> Self:
         """Open the folder of a bisection to go on with it.
 
-        Raises
-        ------
-        StoreError
-            If it is none, is damaged, has a newer schema, or another process writes it.
+        Raises StoreError if it is none, is damaged, has a newer schema, or another process writes it.
         """
         journal = cls(folder, read_state(folder).asked)
         journal._take()
@@ -261,10 +252,7 @@ class Journal:
 def read_state(folder: Path) -> State:
     """Read ``bisect.json``.
 
-    Raises
-    ------
-    StoreError
-        If it is not there, cannot be read, or a newer version wrote it.
+    Raises StoreError if it is not there, cannot be read, or a newer version wrote it.
     """
     where = folder / STATE
     if not os.path.lexists(where):
@@ -286,10 +274,7 @@ def read_state(folder: Path) -> State:
 def newest_unfinished(folder: Path, campaign: str | None) -> Path:
     """Give the newest bisection below a folder that is not ended, of a campaign's file if that is given.
 
-    Raises
-    ------
-    UsageError
-        If there is none.
+    Raises UsageError if there is none.
     """
     found: list[tuple[float, Path]] = []
     ended: list[tuple[float, Path]] = []
@@ -316,10 +301,7 @@ def newest_unfinished(folder: Path, campaign: str | None) -> Path:
 def whole_sessions(trial: Path) -> int:
     """Count the sessions of a trial of which every planned run stands; 0 where there is no trial yet.
 
-    Raises
-    ------
-    StoreError
-        If the trial is damaged.
+    Raises StoreError if the trial is damaged.
     """
     if not (trial / MANIFEST).exists():
         return 0
@@ -342,14 +324,8 @@ def add_session(
     The trial is begun where nothing was measured. With a `looks_plan`, which a new trial keeps, the sessions
     stand in that plan; without one each is noted as appended. Of `options` the number of sessions does not count.
 
-    Raises
-    ------
-    HostError
-        If a required check of the host fails.
-    DriftError
-        If host, programs or campaign are not those with which the trial began.
-    StoreError
-        If the trial cannot be written, or another process writes it.
+    Raises HostError if a required check of the host fails; DriftError if host, programs or campaign are not those
+    with which the trial began; StoreError if the trial cannot be written, or another process writes it.
     """
     assert options.name is not None, "its place is chosen by whoever adds to it"
     path = options.folder / options.name

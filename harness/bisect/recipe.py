@@ -85,11 +85,8 @@ def recipe_of(
 
     Without `benchmarks` all of the campaign are measured.
 
-    Raises
-    ------
-    UsageError
-        If the campaign lies outside of the repository, has no such variant or benchmark, builds in each session,
-        or would execute one and the same program for every commit.
+    Raises UsageError if the campaign lies outside of the repository, has no such variant or benchmark, builds in each
+    session, or would execute one and the same program for every commit.
     """
     if campaign.services:
         what = f"a bisection starts no services, and the campaign has some: {campaign.services[0].name}"
@@ -230,10 +227,7 @@ def find_programs(
 
     `git_tree` is git's name of the commit's files; every command starts from the variables `environment`.
 
-    Raises
-    ------
-    NoProgramError
-        If a program, a working folder or an input is not there.
+    Raises NoProgramError if a program, a working folder or an input is not there.
     """
     search = _Search(recipe, tree, built_at, environment)
     for cell in recipe.cells:
@@ -381,10 +375,7 @@ def campaign_of(
     Its variants are called as the commits (`Commit.name`), in the given order. Where sessions draw layouts, the
     seed is that of its `trial`: a proof in the layouts of the search would repeat their luck.
 
-    Raises
-    ------
-    UsageError
-        If a path is not UTF-8, or a value has a name that is needed here.
+    Raises UsageError if a path is not UTF-8, or a value has a name that is needed here.
     """
     seed = recipe.campaign.seed
     if recipe.draws_layouts:

@@ -199,10 +199,8 @@ class Workshop:
         Builds that failed are known again to the `bisection` of that name, and to no other. `say` hears of
         what begins, such as a build; builds may use `cpus`, else those of this process.
 
-        Raises
-        ------
-        UsageError
-            If the folder lies in the work tree, holds something else, or has a name that no campaign can hold.
+        Raises UsageError if the folder lies in the work tree, holds something else, or has a name that no campaign
+        can hold.
         """
         self._commits, self._recipe, self._interrupts = commits, recipe, interrupts
         self._bisection, self._cpus, self._say = bisection, cpus, say
@@ -221,10 +219,7 @@ class Workshop:
     def __enter__(self) -> Self:
         """Lock the folder, and remove what a killed bisection left.
 
-        Raises
-        ------
-        StoreError
-            If another bisection uses the folder, or it cannot be written.
+        Raises StoreError if another bisection uses the folder, or it cannot be written.
         """
         with stored(self.folder):
             self.folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -276,14 +271,8 @@ class Workshop:
 
         A build that failed in this bisection is known too: it is not tried anew, except with `again`.
 
-        Raises
-        ------
-        StoreError
-            If the disk is full, or the folder may not be written.
-        FairtrialError
-            If the clone cannot be made, or what executes builds was killed itself.
-        Interrupted
-            If a signal came.
+        Raises StoreError if the disk is full, or the folder may not be written; FairtrialError if the clone cannot be
+        made, or what executes builds was killed itself; Interrupted if a signal came.
         """
         key = f"{commit.commit[:12]}-{self._recipe_key}"
         with stored(self.folder):

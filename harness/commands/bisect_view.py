@@ -38,12 +38,8 @@ if TYPE_CHECKING:
 def why_of(found: Bisection, err: TextIO, *, quiet: bool, verbose: bool, wait_s: float) -> Any:  # noqa: ANN401 - a result, or None
     """Record and explain the profile of each culprit in the trial of its proof; None where there is no culprit.
 
-    Raises
-    ------
-    FairtrialError
-        If that is not possible here; what is kept of a commit may have been deleted.
-    Interrupted
-        If a signal came.
+    Raises FairtrialError if that is not possible here; what is kept of a commit may have been deleted; Interrupted if
+    a signal came.
     """
     from analysis.commands.why import explained, targets_of
 
@@ -298,12 +294,8 @@ def recorded(
 ) -> tuple[Path, ...]:
     """Record the profile of each target beside its trial, in the usual way where nothing else is said; give their folders.
 
-    Raises
-    ------
-    HostError
-        If nothing can be recorded here, or host and programs are not those of the trial.
-    Interrupted
-        If a signal came.
+    Raises HostError if nothing can be recorded here, or host and programs are not those of the trial; Interrupted if
+    a signal came.
     """
     sessions = sessions or SESSIONS
     places = []

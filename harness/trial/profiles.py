@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record.manifest import read_manifest, sync_place, utc_now
@@ -82,10 +82,7 @@ def new_profile(trial: Path, variant: str) -> Iterator[Path]:
     What a killed start left is removed, or put back where it was an earlier profile. Whatever ends the block early
     leaves nothing but that earlier profile.
 
-    Raises
-    ------
-    StoreError
-        If another process records a profile of this variant, or the folder cannot be written.
+    Raises StoreError if another process records a profile of this variant, or the folder cannot be written.
     """
     beside = profiles_of(trial)
     place, part = beside / variant, beside / f".{variant}{_PART}"
@@ -180,12 +177,8 @@ class SessionProfiler:
     def after_session(self, trial: TrialRun, session: int) -> None:
         """Profile a session; its rows come to `cells`.
 
-        Raises
-        ------
-        HostError
-            If perf does not start, or does not read what it wrote.
-        LaunchError
-            If a program, or a hook, does not end as it must.
+        Raises HostError if perf does not start, or does not read what it wrote; LaunchError if a program, or a hook,
+        does not end as it must.
         """
         trial.watcher.say(f"profile session {session}")
         data, errors = self.folder / DATA, self.folder / _ERRORS
@@ -252,11 +245,8 @@ class SessionProfiler:
         return launcher.pid, windows
 
     def _order(self, trial: TrialRun, session: int) -> Iterator[Cell]:
-        seed = trial.store.manifest.seed
-        order = random.Random(f"{seed}/why/{session}")
-        cells = [
-            trial.cell_of(cell.benchmark, cell.variant, session) for cell in trial.campaign.cells
-        ]
+        order = random.Random(f"{trial.store.manifest.seed}/why/{session}")
+        cells = [trial.cell_of(one.benchmark, one.variant, session) for one in trial.campaign.cells]
         for _ in range(self.runs):
             order.shuffle(cells)
             yield from cells
@@ -266,18 +256,19 @@ class SessionProfiler:
     ) -> _Window | str:
         """Execute a program once; give when, or how else than it must it ended."""
         trial.interrupts.check()
-        request = request_of(
-            trial, cell, self.folder / _STDOUT, self.folder / _STDERR, self._telling(trial)
-        )
+        # how interpreters tell perf names; of Python's chains are needed to find them
+        given = trial.environment.get("NODE_OPTIONS", "")
+        node = given if _NODE in given.split() else f"{given} {_NODE}".strip()
+        telling = {"NODE_OPTIONS": node} | ({} if self.chains is None else _PYTHON)
+        request = request_of(trial, cell, self.folder / _STDOUT, self.folder / _STDERR, telling)
         variables = {
             "FAIRTRIAL_BENCHMARK": cell.benchmark,
             "FAIRTRIAL_VARIANT": cell.variant,
             "FAIRTRIAL_SESSION": str(session),
             "FAIRTRIAL_POSITION": str(number),
         }
-        pad = padding(
-            trial.store.manifest.seed, session, -1 - number, trial.campaign.isolation.padding
-        )
+        seed, most = trial.store.manifest.seed, trial.campaign.isolation.padding
+        pad = padding(seed, session, -1 - number, most)
         clear(cell)
         try:
             for command in cell.before:
@@ -295,21 +286,10 @@ class SessionProfiler:
         start = int(done.numbers["start_ns"])
         return _Window(start, start + done.wall_ns, (cell.benchmark, cell.variant))
 
-    def _telling(self, trial: TrialRun) -> Mapping[str, str]:
-        """Give the variables by which interpreters tell perf names; of Python's chains are needed to find them."""
-        given = trial.environment.get("NODE_OPTIONS", "")
-        node = given if _NODE in given.split() else f"{given} {_NODE}".strip()
-        return {"NODE_OPTIONS": node} | ({} if self.chains is None else _PYTHON)
-
     # ---- the samples
 
     def _read(
-        self,
-        data: Path,
-        launcher: int,
-        windows: list[_Window],
-        session: int,
-        processes: set[int],
+        self, data: Path, launcher: int, windows: list[_Window], session: int, processes: set[int]
     ) -> list[SampledCell]:
         """Give the rows of a session; `processes` gets those that its programs were."""
         starts = [one.start_ns for one in windows]
@@ -408,21 +388,26 @@ def refuse_changed(
     The programs are those of `variants`, which are candidates, and of the baseline; what a session builds anew is not
     held against anything. `host` is this one where none is given.
 
-    Raises
-    ------
-    HostError
-        If host, campaign or a program is another one than that of the trial.
-    LaunchError
-        If a program is not there.
-    StoreError
-        If the trial is being measured.
-    UsageError
-        If the trial has no such candidate or benchmark, or was not measured.
+    Raises HostError if host, campaign or a program is another one than that of the trial; LaunchError if a program is
+    not there; StoreError if the trial is being measured; UsageError if the trial has no such candidate or benchmark,
+    or was not measured.
     """
     if is_written_now(trial):  # it is being measured, and would be disturbed
         raise written_by_another(trial)
     manifest = read_manifest(trial)
-    _require_names(trial, manifest, variants, benchmarks)
+    if manifest.origin != "measured":
+        what = f"this trial is {manifest.origin}: its programs cannot be executed again"
+        raise UsageError(what, str(trial), "name a trial that was measured on this host")
+    candidates = [name for name in manifest.variants if name != manifest.baseline]
+    for kind, asked, there in (
+        ("candidate", variants, candidates),
+        ("benchmark", benchmarks, manifest.benchmarks),
+    ):
+        odd = [name for name in asked if name not in there]
+        if odd or not asked:
+            what = f"the trial has no {kind} '{odd[0]}'" if odd else f"no {kind} is named"
+            fix = f"name one of: {', '.join(there)}" if there else "name another trial"
+            raise UsageError(what, str(trial), fix)
     with host or Host() as shown:
         state, number = shown.read(), shown.machine_id() or "unknown"
     _refuse(
@@ -443,32 +428,10 @@ def refuse_changed(
     _refuse(target_drift(then, now), f"build it as it was then, or {_ANEW}")
 
 
-def _require_names(
-    trial: Path, manifest: Manifest, variants: Sequence[str], benchmarks: Sequence[str]
-) -> None:
-    if manifest.origin != "measured":
-        what = f"this trial is {manifest.origin}: its programs cannot be executed again"
-        raise UsageError(what, str(trial), "name a trial that was measured on this host")
-    candidates = [name for name in manifest.variants if name != manifest.baseline]
-    for kind, wanted, there in (
-        ("candidate", variants, candidates),
-        ("benchmark", benchmarks, manifest.benchmarks),
-    ):
-        odd = [name for name in wanted if name not in there]
-        if odd or not wanted:
-            what = f"the trial has no {kind} '{odd[0]}'" if odd else f"no {kind} is named"
-            fix = f"name one of: {', '.join(there)}" if there else "name another trial"
-            raise UsageError(what, str(trial), fix)
-
-
 def _refuse(findings: list[Finding], fix: str) -> None:
     if findings:
         more = "" if len(findings) == 1 else f" (and {len(findings) - 1} more)"
         raise HostError(f"{findings[0].what}{more}", findings[0].where, fix)
-
-
-# --- From a trial to the profile of one of its variants: a small trial of its own, profiled after
-# each session.
 
 
 # --- The campaign of a trial as it was measured: the trial's copy, read where its file lay.
@@ -486,12 +449,8 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
     It is the trial's copy; where the trial went on under a change that was accepted, it is the file, if that still
     holds the campaign of then.
 
-    Raises
-    ------
-    UsageError
-        If the trial was not measured here: it has nothing that could be executed again.
-    HostError
-        If the folder is gone at which the campaign's paths start.
+    Raises UsageError if the trial was not measured here: it has nothing that could be executed again; HostError if
+    the folder is gone at which the campaign's paths start.
     """
     why = _NONE_TO_EXECUTE.get(manifest.origin)
     if why is not None:
@@ -515,6 +474,9 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
                 return accepted
     return found
 
+
+# --- From a trial to the profile of one of its variants: a small trial of its own, profiled after
+# each session.
 
 Chains = Literal["fp", "dwarf"]
 DEFAULT_HZ = 4999
@@ -554,16 +516,9 @@ def record_profile(
     `campaign` is the trial's, loaded with its seed; of `options` those count that are about a host. What is
     built in each session is built again, all else must be there as it was.
 
-    Raises
-    ------
-    HostError
-        If there is no perf that works here, or host, campaign or programs are not those of the trial.
-    UsageError
-        If the trial has no such variant or benchmark, or was not measured.
-    StoreError
-        If the profile cannot be written, or another process records it.
-    Interrupted
-        If a signal asked to stop: nothing is left of the profile.
+    Raises HostError if there is no perf that works here, or host, campaign or programs are not those of the trial;
+    UsageError if the trial has no such variant or benchmark, or was not measured; StoreError if the profile cannot be
+    written, or another process records it; Interrupted if a signal asked to stop: nothing is left of the profile.
     """
     manifest = read_manifest(trial)
     if min(request.sessions, request.timed, request.profiled, request.wanted_hz) < 1:
@@ -598,32 +553,25 @@ def record_profile(
             raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
         if ending.status != "complete":
             what = f"the timed runs were not measured to their end: {ending.reason}"
-            raise StoreError(
-                what, str(trial), "ask again, or for other benchmarks with --benchmark"
-            )
+            fix = "ask again, or for other benchmarks with --benchmark"
+            raise StoreError(what, str(trial), fix)
         cells = tuple(profiler.cells)
+        same = ("trial", "campaign_sha256", "host_id", "cpu_model", "baseline", "seed")
+        of_request = ("variant", "benchmarks", "sessions", "chains", "verdict_was")
         found = resolve_all(asked, base_environment(asked.isolation, os.environ))
         known = read_manifest(folder / TIMED).targets
         write_profile(
             folder,
             Profile(
-                trial=manifest.trial,
-                campaign_sha256=manifest.campaign_sha256,
-                host_id=manifest.host_id,
-                cpu_model=manifest.cpu_model,
+                **{name: getattr(manifest, name) for name in same},
+                **{name: getattr(request, name) for name in of_request},
                 tool_version=VERSION,
                 perf_version=perf.version,
                 event=perf.event,
                 frequency_hz=frequency,
                 kernel=perf.kernel,
-                chains=request.chains,
-                baseline=manifest.baseline,
-                variant=request.variant,
-                benchmarks=request.benchmarks,
-                sessions=request.sessions,
                 timed_runs=request.timed,
                 profiled_runs=request.profiled,
-                seed=manifest.seed,
                 programs={  # but of what each session builds
                     cell_name(benchmark, variant): known[str(path)]
                     for (benchmark, variant), path in found.items()
@@ -635,7 +583,6 @@ def record_profile(
                 runtimes=_runtimes(cells, request.chains),
                 started=started,
                 finished=utc_now(),
-                verdict_was=request.verdict_was,
             ),
             cells,
         )
@@ -645,15 +592,8 @@ def record_profile(
 def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> Campaign:
     """Give the campaign of the profile's timed runs: baseline and candidate on the benchmarks that are asked for."""
     variants = (manifest.baseline, request.variant)
-    protocol = replace(
-        campaign.protocol,
-        sessions=request.sessions,
-        runs=request.timed,
-        warmup=_WARMUP,
-        stop=None,
-        max_runs=None,
-        max_time_s=None,
-    )
+    sessions = {"sessions": request.sessions, "runs": request.timed, "warmup": _WARMUP}
+    endless: dict[str, Any] = {"stop": None, "max_runs": None, "max_time_s": None}
     return replace(
         campaign,
         baseline=manifest.baseline,
@@ -672,7 +612,7 @@ def of_two(campaign: Campaign, manifest: Manifest, request: ProfileRequest) -> C
         hooks=replace(campaign.hooks, finish=()),  # a trial's end is none of its own
         commit={name: text for name, text in campaign.commit.items() if name in variants},
         seed=manifest.seed,
-        protocol=protocol,
+        protocol=replace(campaign.protocol, **(endless | sessions)),
     )
 
 

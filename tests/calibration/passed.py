@@ -32,7 +32,6 @@ SUBJECTS = (
     "analysis/diagnose/modes.py",
     "analysis/history/alarm.py",
     "analysis/history/changes.py",
-    "analysis/history/session_value.py",
     "analysis/history/judged.py",
     "analysis/history/judging.py",
     "analysis/history/least_p.json",
@@ -51,6 +50,7 @@ SUBJECTS = (
 # What a calibration executes of a file that holds more: file -> definitions.
 RULES = {
     "analysis/diagnose/why_result.py": "INSTRUCTIONS _WORK story_of",
+    "analysis/history/bisection.py": "words_of_metrics",
     "analysis/record/run_numbers.py": """
         SHARE LEAST_NS MOST_REPEATS waited_ns is_disturbed judged_row Disturbances DisturbanceTally
     """,

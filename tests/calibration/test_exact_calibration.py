@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.history.session_value import find_steps
+from analysis.history.step_search import find_steps
 from analysis.methods.multilevel.compare import multilevel
 from analysis.verdict.gate import gate
 from tests.calibration.made_pairs import lower, side

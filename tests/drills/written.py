@@ -17,7 +17,7 @@ from seeds import seed_trial
 from analysis.artifact import reproduce as reproduction
 from analysis.artifact.recomputing import Recomputed
 from analysis.data.trial import Trial, read_trial
-from analysis.diagnose.explain import explain_by
+from analysis.diagnose.explain import explain
 from analysis.errors import FairtrialError
 from analysis.history import kept_nights
 from analysis.history.bisection import bisection_in
@@ -183,7 +183,7 @@ def read_damaged_profile(folder: Path, _name: str) -> None:
     """Say what a profile says."""
     stored = read_profile(folder)
     for one in stored.profile.benchmarks:
-        told = explain_by(stored, _timed(), benchmark=one, any_total=True)
+        told = explain(stored, timed=_timed(), benchmark=one, any_total=True)
         json.dumps(told.to_dict(), allow_nan=False)
         str(told).encode("utf-8", "backslashreplace")
 

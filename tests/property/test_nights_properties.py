@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from analysis.data.merging import StatedCampaign
 from analysis.history.kept_nights import KeptTrial, VariantValues
-from analysis.history.series import RawNight, SeriesMaker
+from analysis.history.series import RawNight, series_of
 
 FIELDS = ("variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop")
 
@@ -80,16 +80,18 @@ def ends(nights):
 
 
 def made(nights):
-    maker = SeriesMaker()
-    for k, night in enumerate(nights):
-        raw = RawNight(name=f"n{k}", path=f"n{k}", started_at=None, parts={"lab3": kept(**night)})
-        maker.add(raw)
-    return maker
+    parts = [{"lab3": kept(**night)} for night in nights]
+    return series_of(
+        [
+            RawNight(name=f"n{k}", path=f"n{k}", started_at=None, parts=one)
+            for k, one in enumerate(parts)
+        ]
+    )[0]
 
 
 @given(st.lists(NIGHT, min_size=1, max_size=12))
 def test_a_series_begins_where_the_rule_says_and_no_night_is_lost(nights):
-    series = made(nights).series()
+    series = made(nights)
     first = [one.nights[0].trial for one in series]
     assert first == [f"n{k}" for k in ends(nights)]
     assert [n.trial for one in series for n in one.nights] == [f"n{k}" for k in range(len(nights))]
@@ -102,8 +104,8 @@ def test_a_series_begins_where_the_rule_says_and_no_night_is_lost(nights):
 def test_what_came_before_does_not_depend_on_what_comes_later(nights, data):
     # tonight's trial must not change the series that were told yesterday
     count = data.draw(st.integers(1, len(nights) - 1))
-    whole = [[n.trial for n in one.nights] for one in made(nights).series()]
-    early = [[n.trial for n in one.nights] for one in made(nights[:count]).series()]
+    whole = [[n.trial for n in one.nights] for one in made(nights)]
+    early = [[n.trial for n in one.nights] for one in made(nights[:count])]
     assert whole[: len(early) - 1] == early[:-1]
     assert whole[len(early) - 1][: len(early[-1])] == early[-1]
 
@@ -117,10 +119,9 @@ def test_what_is_kept_is_what_was_read(night):
 @given(st.dictionaries(st.sampled_from("abc"), st.floats(-1, 1), min_size=1))
 def test_the_value_of_a_fleet_does_not_depend_on_the_order_of_its_hosts(logs):
     def value(hosts):
-        maker = SeriesMaker()
         parts = {host: kept(log=logs[host], host=host) for host in hosts}
-        maker.add(RawNight(name="n", path="n", started_at=None, parts=parts, fleet=True))
-        (one,) = maker.series()
+        raw = RawNight(name="n", path="n", started_at=None, parts=parts, fleet=True)
+        ((one,), _) = series_of([raw])
         return one.logs[0]
 
     forth, back = value(sorted(logs)), value(sorted(logs, reverse=True))

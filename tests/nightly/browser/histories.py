@@ -24,8 +24,8 @@ from analysis.history.judged import (
     HostInterval,
     Segment,
     SeriesHistory,
-    SeriesValue,
 )
+from analysis.history.night_values import Night
 from analysis.pages.model import Caution, Next
 
 hostile = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("hostile.py"))))
@@ -55,7 +55,7 @@ def series(
     found = changes(logs)
     gaps = [0, *(b - a - 1 for a, b in pairwise(days))]
     values = tuple(
-        SeriesValue(
+        Night(
             trial=f"app-{BEGIN + timedelta(days=day):%Y%m%d}",
             path=f"runs/app-{day}",
             started_at=(BEGIN + timedelta(days=day)).isoformat(),
@@ -63,7 +63,6 @@ def series(
             speedup=math.exp(-log) if paired else None,
             metric_value=None if paired else math.exp(log),
             sessions=6,
-            program_sha256=None,
             commit=f"{7919 * day + 1:040x}"[::-1],
             missing=gap,
         )
@@ -104,7 +103,7 @@ def series(
 
 
 def _interval(
-    values: Sequence[SeriesValue],
+    values: Sequence[Night],
     first: int,
     last: int,
     place: int,
@@ -131,7 +130,7 @@ def _interval(
     )
 
 
-def _segment(values: Sequence[SeriesValue], a: int, b: int, log: float, *, paired: bool) -> Segment:
+def _segment(values: Sequence[Night], a: int, b: int, log: float, *, paired: bool) -> Segment:
     return Segment(
         first=values[a].trial,
         last=values[b - 1].trial,

@@ -67,10 +67,6 @@ def test_a_step_is_found_with_its_place_and_size() -> None:
     assert found.pvalue <= 0.05
 
 
-def test_faster_is_a_speedup_above_one() -> None:
-    assert changes(stepped(60, 30, -0.05)).steps[0].speedup > 1
-
-
 def test_no_step_no_interval() -> None:  # the negative control, one of many series
     found = changes(night(60, 3))
     assert found.intervals == found.places == found.steps == ()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.diagnose.explain import by_evidence, corrected, counting_variance, holm, row_of
+from analysis.diagnose.explain import corrected, counting_variance, holm, row_of
 from analysis.diagnose.session_profiles import Side
 from analysis.diagnose.why_result import Row
 
@@ -30,11 +30,6 @@ def test_a_row_is_scipys_paired_t(n, confidence):
     assert row.pvalue == pytest.approx(told.pvalue, rel=1e-12)
     assert (row.low_ms, row.high_ms) == pytest.approx((ends.low, ends.high), rel=1e-12)
     assert row.difference_ms == pytest.approx((slow - base).mean(), rel=1e-12)
-
-
-def test_of_one_session_there_is_no_interval():
-    row = row_of(np.array([1.0]), np.array([3.0]), 0.95, function="f")
-    assert (row.difference_ms, row.low_ms, row.high_ms, row.pvalue) == (2.0, None, None, None)
 
 
 def test_without_spread_a_difference_has_no_p():
@@ -104,15 +99,3 @@ def test_only_what_holds_after_the_correction_is_named():
     assert [row.named for row in told] == [True, False, False]
     assert [row.pvalue_adjusted for row in told] == [pytest.approx(0.03), pytest.approx(0.06), None]
     assert not any(row.named for row in corrected([plain(1e-9)], 0.05, names=False))
-
-
-def test_rows_stand_by_evidence():
-    rows = [plain(None), plain(0.5, 1.0), plain(0.5, -2.0), plain(0.1, 0.1), plain(0.5, 1.0, "e")]
-    told = sorted(rows, key=by_evidence)
-    assert [(row.pvalue, row.difference_ms, row.function) for row in told] == [
-        (0.1, 0.1, "f"),
-        (0.5, -2.0, "f"),
-        (0.5, 1.0, "e"),
-        (0.5, 1.0, "f"),
-        (None, 1.0, "f"),
-    ]

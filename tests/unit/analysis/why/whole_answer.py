@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.diagnose.explain import explain_by
+from analysis.diagnose.explain import explain
 from analysis.diagnose.why_result import Why
 from tests.unit.analysis.why.made_profiles import drawn, stored, timed
 
@@ -56,6 +56,6 @@ def whole_answer(**head: object) -> Why:
         "runtimes": {"b0/v1": "not-seen: Python 3.11 has no trampoline"},
         **head,
     }
-    return explain_by(
-        stored(*calls, **known), trial, benchmark="b0", renames={"old_name": "new_name"}
+    return explain(
+        stored(*calls, **known), timed=trial, benchmark="b0", renames={"old_name": "new_name"}
     )

@@ -129,7 +129,6 @@ def begun(journal: Journal, store: dict) -> Recorded:
         question=SimpleNamespace(commits=COMMITS, info=SimpleNamespace(unit="s")),
         journal=journal,
         workshop=Workshop(),
-        options=SimpleNamespace(),
         view=SimpleNamespace(**dict.fromkeys(heard, lambda *_: None)),
         interrupts=SimpleNamespace(check=lambda: None),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import UsageError
-from analysis.history.session_value import fails_more
+from analysis.history.places import fails_more
 from analysis.record.commits import bisection_of_trial, is_bisection
 from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, expected, question_of, same_programs

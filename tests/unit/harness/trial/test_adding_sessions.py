@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from analysis import judge, read_trial
 from analysis.errors import StoreError
-from analysis.history.session_value import runs_of_variants, session_values
+from analysis.history.places import runs_of_variants, session_values
 from analysis.record.trial_files import LooksPlan
 from harness.bisect.journal import add_session, whole_sessions
 from harness.launch.matching import Interrupted

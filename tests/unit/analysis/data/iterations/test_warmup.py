@@ -16,7 +16,7 @@ from analysis.data.columns import MetricColumn
 from analysis.data.iterations import STATES
 from analysis.data.trial import Trial
 from analysis.errors import InsufficientDataError
-from analysis.history.session_value import unsteady_variants
+from analysis.history.places import unsteady_variants
 from analysis.record.manifest import judging_with, read_warmup, warmup_in_force
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge

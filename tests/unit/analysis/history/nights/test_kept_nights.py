@@ -337,7 +337,7 @@ def test_what_was_read_before_an_interruption_is_kept(runs, reads, monkeypatch):
 
 def test_it_is_said_how_far_the_reading_is(runs, monkeypatch):
     said = []
-    monkeypatch.setattr(reading, "doing", lambda *words: said.append(words))
+    monkeypatch.setattr(read_places, "doing", lambda *words: said.append(words))
     read_nights([runs])
     assert said == [("reading", k, 3, "nights") for k in range(3)]
     assert reading.NIGHTS_MOST == 400

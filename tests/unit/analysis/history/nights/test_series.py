@@ -104,18 +104,6 @@ def test_a_baseline_that_was_rebuilt_from_its_commit_goes_on_with_a_caution(nigh
     assert (old.ended, old.changed) == ("baseline", "the baseline's commit is 0ff; it was def")
 
 
-def test_older_trials_without_commits_are_held_by_their_hash(night, tmp_path):
-    night(1)
-    night(2, commits={"v1": "abc"})
-    night(3, commits={"v1": "abc"}, programs={"v1": "1" * 64})
-    found = read_nights([tmp_path / "runs"])
-    (one,) = of(found)
-    assert [n.baseline_commit for n in one.nights] == [None, "abc", "abc"]
-    assert [n.commit for n in one.nights] == [None, None, None]
-    night(4, programs={"v1": "2" * 64})  # neither of the same commit, nor of the same hash
-    assert [s.ended for s in of(read_nights([tmp_path / "runs"]))] == ["baseline", None]
-
-
 def test_a_baseline_of_which_nothing_is_stored_is_told(night, tmp_path):
     def forget(made):
         made.extra["environment.jsonl"] = b""
@@ -301,6 +289,19 @@ def test_folders_that_are_no_nights_are_passed_over(night, tmp_path):
     assert [n.trial for n in of(named)[0].nights] == ["night-01", "step0"]
     with pytest.raises(UsageError, match="one night is no series"):
         read_nights([runs / "night-01", runs / "night-01" / os.curdir])
+
+
+def test_a_folder_that_goes_meanwhile_hides_no_night(night, tmp_path, monkeypatch):
+    _, runs, before = night(1), night(2).parent, os.scandir
+    (runs / "gone").mkdir()
+
+    def scandir(path):
+        if path.name == "gone":
+            path.rmdir()
+        return before(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert len(of(read_nights([runs]))[0].nights) == 2
 
 
 def test_a_damaged_trial_hides_no_other(night, tmp_path):

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.history.changes import changes
-from analysis.history.judging import gated
-from analysis.history.session_value import cut_in, session_values
+from analysis.history.judging import judge_nights
+from analysis.history.places import cut_in, session_values
 from analysis.methods.multilevel.compare import multilevel
-from analysis.pages.result import parse_condition
 from analysis.plan.compare_looks import look_at
 from analysis.record.trial_files import LooksPlan
 from analysis.verdict.compare import NamedCommand, answer_of
@@ -24,6 +22,7 @@ from analysis.verdict.judging import judge
 from analysis.verdict.ranking import rank_variants
 from harness.cli import main
 from tests.json_schemas import misfits
+from tests.unit.analysis.history.judged.made_nights import nights_of, series
 
 LIMIT = 10.0
 COUNTED = {"events": {"unit": "", "better": "lower", "source": "counters"}}
@@ -184,12 +183,12 @@ def test_bisect_counts_them_by_place(trial):
 def test_a_history_passes_nothing_that_a_longer_time_could_overturn():
     rng = np.random.default_rng([2, 27])
     values = 0.01 * rng.standard_normal(40)
-    none = [(False, False)] * 40
     for behind, outcome, withheld_by in ((0.0, "passed", 0), (0.2, "proven", 1)):
-        found = changes(values + np.repeat([0.0, behind], [32, 8]))
+        whole = series(values + np.repeat([0.0, behind], [32, 8]))
+        *before, last = whole.nights
         for side in (None, 0, 1):
-            cut = none if side is None else [*none[:-1], (side == 0, side == 1)]
-            asked = parse_condition("slower>5%")
-            told = gated(found, asked, since=32, risk=0.05, horizon=100, series=1, cut=cut)
+            nights = (*before, replace(last, cut=(side == 0, side == 1)))
+            asked = {"gate": "slower>5%", "since": before[32].trial}
+            told = judge_nights(nights_of(replace(whole, nights=nights)), **asked).series[0]
             kept = outcome if side != withheld_by else "undecided"
             assert (told.outcome, told.reason == "cut-off") == (kept, side == withheld_by)
