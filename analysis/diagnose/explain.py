@@ -205,7 +205,7 @@ def _with_further(trial: Trial) -> Trial:
     for name, counters in _FURTHER.items():
         if not any(one in metrics for one in counters):
             add(name, trial.numbers[name])
-    if all(trial.is_counter(name) for name in (INSTRUCTIONS, CYCLES)):
+    if all(trial.kind(name).counted for name in (INSTRUCTIONS, CYCLES)):
         counts, cycles = (columns[name].per_run() for name in (INSTRUCTIONS, CYCLES))
         ratio = counts / np.where(cycles > 0, cycles, math.nan)
         add(PER_CYCLE, ratio, better="higher", source="counters")
@@ -384,7 +384,7 @@ def explain_by(
     apart = _waits(table, confidence)
     sides = profile.baseline, profile.variant
     # without the numbers of its builds: how long a compiler took explains no run
-    builds = {name for name in trial.manifest.metrics if trial.is_of_builds(name)}
+    builds = {name for name in trial.manifest.metrics if trial.kind(name).of == "build"}
     of_runs = replace(
         trial,
         metrics={name: one for name, one in trial.metrics.items() if name not in builds},

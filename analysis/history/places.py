@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from ..methods.multilevel.exact import FEWEST, identity_pvalue
+from ..methods.multilevel.estimates import FEWEST, identity_pvalue
 from ..stats.samples import Array, Integers
 
 # --- Where one step lies among places, from sessions that hold both ends and a place between them.

@@ -25,6 +25,7 @@ from ..methods.multilevel.advice import chances
 from ..methods.multilevel.estimates import ErrorParts, number_of
 from ..methods.multilevel.host_effects import HostDifferences, Shift, differences_of
 from ..methods.multilevel.law import ErrorLaw
+from ..methods.multilevel.lines import end_of
 from .comparison_result import (
     Agreement,
     CandidateComparison,
@@ -327,9 +328,9 @@ def _compared(
             name=pair.name,
             old=old,
             new=new,
-            ratio=_ratio(found.estimate[k]),
-            low=_ratio(found.low[k]),
-            high=_ratio(found.high[k]),
+            ratio=end_of(float(found.estimate[k])),
+            low=end_of(float(found.low[k])),
+            high=end_of(float(found.high[k])),
             **{name: number_of(getattr(found, name)[k]) for name in numbers},
             law=None if shift is None else "welch" if found.welch[k] else "banerjee",
             difference=shift,
@@ -364,8 +365,3 @@ def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> H
         parts=(parts[0], parts[1]),
         step=np.array([sum(side.step_added or 0.0 for side in pair.effects) for pair in pairs]),
     )
-
-
-def _ratio(log: float) -> float | None:
-    """Give a ratio from its log, cut where it leaves the range of numbers; None for nan."""
-    return None if math.isnan(log) else math.exp(min(max(float(log), -700.0), 700.0))
