@@ -16,7 +16,7 @@ import numpy as np
 from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS
 from .estimates import ErrorParts, Estimates, number_of, of_sides, suite_of_differences
-from .law import ErrorLaw, decide
+from .law import Decisions, ErrorLaw, decide
 from .lines import end_of
 
 if TYPE_CHECKING:
@@ -26,26 +26,23 @@ if TYPE_CHECKING:
 Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 
 
-_SHIFTS: dict[Word, Shift] = {"faster": "larger", "slower": "smaller"}
+_SHIFTS: dict[Word, Shift] = {
+    "faster": "larger",
+    "slower": "smaller",
+    "equivalent": "equivalent",
+    "undecided": "undecided",
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HostDifferences:
-    """Differences of logs with what is known of them; arrays over the effects, nan where unknown.
+class HostDifferences(NamedTuple):
+    """Differences of logs: those that were `found`, and what is `decided` of them; arrays over the effects.
 
-    `welch` tells which are tested by Welch's t, `freedom` is Satterthwaite's there, `pvalue_welch` his p
-    everywhere. `shift` is what each is after Holm's correction, None where there is no test.
+    A freedom is Satterthwaite's where Welch's t is taken, else nan. `shift` is what each is after Holm's correction,
+    None where there is no test.
     """
 
-    estimate: Array
-    error: Array
-    freedom: Array
-    low: Array
-    high: Array
-    pvalue: Array
-    pvalue_welch: Array
-    pvalue_adjusted: Array
-    welch: Flags
+    found: Estimates
+    decided: Decisions
     shift: tuple[Shift | None, ...]
 
 
@@ -79,21 +76,8 @@ def differences_of(
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
     found = found._replace(error=np.where(unknown, np.nan, found.error), step=step)
     d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
-    return HostDifferences(
-        estimate=found.estimate,
-        error=found.error,
-        freedom=found.freedom,
-        low=d.low,
-        high=d.high,
-        pvalue=d.pvalue,
-        pvalue_welch=d.pvalue_welch,
-        pvalue_adjusted=d.pvalue_adjusted,
-        welch=~np.isnan(found.freedom),
-        shift=tuple(
-            None if lost else _SHIFTS.get(word, word)  # type: ignore[arg-type]
-            for lost, word in zip(unknown.tolist(), d.outcome, strict=True)
-        ),
-    )
+    words = zip(unknown.tolist(), d.outcome, strict=True)
+    return HostDifferences(found, d, tuple(None if lost else _SHIFTS[word] for lost, word in words))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

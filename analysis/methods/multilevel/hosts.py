@@ -42,7 +42,6 @@ from .estimates import (
 from .failures import Failing, failing_over_hosts
 from .host_effects import (
     Disagreement,
-    HostDifferences,
     HostLevel,
     HostTable,
     MoreHosts,
@@ -358,11 +357,25 @@ def disagreements_of(table: HostTable, alpha: float) -> tuple[int, list[Disagree
         sure = [n for n, shift in enumerate(found.shift) if shift in ("larger", "smaller")]
         if not sure:
             break
-        first = min(sure, key=lambda n: (found.pvalue[n], -abs(found.estimate[n])))
+        far, d = found.found.estimate, found.decided
+        first = min(sure, key=lambda n: (d.pvalue[n], -abs(far[n])))
         host = int(places[first]) // width
-        for n in sure:
-            if int(places[n]) // width == host:
-                those.append(_disagreement(table, int(places[n]), pairs.estimate[n], found, n))
+        those += [
+            Disagreement(
+                host=table.hosts[host],
+                benchmark=table.benchmarks[int(places[n]) % width],
+                speedup=math.exp(pairs.estimate[n, 1]),
+                rest=math.exp(pairs.estimate[n, 0]),
+                ratio=math.exp(far[n]),
+                low=math.exp(d.low[n]),
+                high=math.exp(d.high[n]),
+                pvalue=number_of(d.pvalue[n]),
+                pvalue_adjusted=number_of(d.pvalue_adjusted[n]),
+                difference="larger" if far[n] > 0 else "smaller",
+            )
+            for n in sure
+            if int(places[n]) // width == host
+        ]
         counted[host] = False
     those.sort(key=lambda one: (one.pvalue or 0.0, -abs(math.log(one.ratio))))
     return tests, those
@@ -389,24 +402,6 @@ def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
     unknown = np.isnan(pairs.estimate + pairs.error + pairs.freedom).any(axis=1)
     places = np.flatnonzero(asked & ~unknown)
     return places, pairs.changed(lambda part: part[places])
-
-
-def _disagreement(
-    table: HostTable, place: int, both: Array, found: HostDifferences, n: int
-) -> Disagreement:
-    host, k = divmod(place, len(table.benchmarks))
-    return Disagreement(
-        host=table.hosts[host],
-        benchmark=table.benchmarks[k],
-        speedup=math.exp(both[1]),
-        rest=math.exp(both[0]),
-        ratio=math.exp(found.estimate[n]),
-        low=math.exp(found.low[n]),
-        high=math.exp(found.high[n]),
-        pvalue=number_of(found.pvalue[n]),
-        pvalue_adjusted=number_of(found.pvalue_adjusted[n]),
-        difference="larger" if found.estimate[n] > 0 else "smaller",
-    )
 
 
 _FEW = 5  # hosts below which little is known of others like them
@@ -453,7 +448,11 @@ def over_hosts(
         these=own_suite[0] if own_suite else None,
         similar=own_suite[1] if own_suite else None,
         left_out=tuple(table.benchmarks[k] for k in np.flatnonzero(~table.common).tolist()),
-        spread=_spreads(table),
+        spread={
+            name: math.expm1(float(logs.std(ddof=1))) if logs.size > 1 else None
+            for name, column in zip(table.benchmarks, table.each.estimate.T, strict=True)
+            for logs in (column[~np.isnan(column)],)
+        },
         effects=effects_of(table, alpha),
         tests=tests,
         disagreements=tuple(disagreements),
@@ -581,15 +580,6 @@ def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
         laws=("t", "grouped"),
         step=inner.step,
     )
-
-
-def _spreads(table: HostTable) -> dict[str, float | None]:
-    found = {}
-    for k, name in enumerate(table.benchmarks):
-        logs = table.each.estimate[:, k]
-        logs = logs[~np.isnan(logs)]
-        found[name] = math.expm1(float(logs.std(ddof=1))) if logs.size > 1 else None
-    return found
 
 
 def _cautions(table: HostTable, level: HostLevel) -> Iterator[Caution]:

@@ -82,22 +82,6 @@ class Looks:
         return cls(count=int(count), rule="planned", division=int(count), next_division=int(count))
 
     @classmethod
-    def always_valid(cls) -> Self:
-        """Give a look by bounds that hold at all looks at once."""
-        return cls(rule="always-valid")
-
-    @classmethod
-    def repeated(cls, count: int, *, candidates: int = 1, open: bool = False) -> Self:
-        """Give the look of this number at a trial whose looks were planned, at so many candidates."""
-        return cls(
-            count=max(1, count),
-            rule="repeated",
-            division=candidates,
-            next_division=candidates,
-            open=open,
-        )
-
-    @classmethod
     def of_plan(cls, plan: LooksPlan, sessions: int) -> Self:
         """Give the look at so many sessions of a trial that is looked at by a plan.
 
@@ -115,8 +99,13 @@ class Looks:
                 total=share,
                 share=share,
             )
-        count = sum(n <= sessions for n in with_look(plan.looks, sessions))
-        return cls.repeated(count, candidates=plan.candidates, open=plan.open)
+        return cls(
+            count=max(1, sum(n <= sessions for n in with_look(plan.looks, sessions))),
+            rule="repeated",
+            division=plan.candidates,
+            next_division=plan.candidates,
+            open=plan.open,
+        )
 
     @classmethod
     def growing(cls, sessions: Sequence[int]) -> Self:
@@ -144,7 +133,7 @@ class Looks:
                 "looks and always_valid exclude each other",
                 fix="always_valid holds however often one looks; looks divides the level",
             )
-        return cls.always_valid()
+        return cls(rule="always-valid")  # by bounds that hold at all looks at once
 
     def alpha(self, confidence: float) -> float:
         """Give the risk of this look, at each candidate."""
