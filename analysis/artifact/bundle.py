@@ -96,7 +96,7 @@ def _questions(one: CopiedSource) -> Sequence[str]:
     """Give the metrics that the campaign names as its question; none without it, or where parts differ."""
     if one.source.kind == "fleet":
         with contextlib.suppress(FairtrialError):
-            return open_fleet(one.origin).judge()
+            return open_fleet(one.origin).judge
         return ()
     return (one.manifest.questions or ()) if one.manifest is not None else ()
 

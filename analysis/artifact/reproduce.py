@@ -283,7 +283,7 @@ def _without_question(path: Path) -> bool:
     """Tell whether this is a trial, or a fleet, that declares metrics and does not say which is judged."""
     with contextlib.suppress(FairtrialError, OSError):
         if is_fleet(path):
-            return bool(open_fleet(path).unnamed())
+            return bool(open_fleet(path).unnamed)
         manifest = read_manifest(path)
         return manifest.origin != "imported" and not manifest.judge and bool(manifest.declared)
     return False

@@ -18,8 +18,14 @@ from ..pages.difference import Difference
 from ..pages.model import page_of
 from ..pages.number_format import counted
 from ..verdict.cautions import shown_cautions
-from ..verdict.compare import CompareAnswer, ComparedCommand, Standing, answer_of, screen_of
-from ..verdict.compare_sentences import short_names
+from ..verdict.compare import (
+    CompareAnswer,
+    ComparedCommand,
+    Standing,
+    answer_of,
+    screen_of,
+    short_names,
+)
 from ..verdict.sides import session_seconds
 
 if TYPE_CHECKING:
@@ -70,8 +76,8 @@ def answered(
     ----------
     path : Path
         The trial.
-    commands : sequence
-        All of its variants, the baseline first, each with the fields of a `NamedCommand`.
+    commands, counters, units
+        As for `answer_of`: all variants, the baseline first, each with the fields of a `NamedCommand`.
     look : Look or None
         The last look of the sitting.
     measured_s : float
@@ -80,10 +86,6 @@ def answered(
         The sessions of the sittings before it.
     exit_codes : mapping, optional
         How many runs of a variant counted that ended with a code other than 0.
-    counters : bool
-        Whether what was counted, and memory, are columns.
-    units : {"s", "ms", "us"}, optional
-        Of times in the table; by default each row has the unit of its mean.
 
     Raises
     ------

@@ -364,7 +364,7 @@ def _declared(source: str) -> Sequence[str]:
     if named is None or is_foreign(named[0]):
         return ()
     if is_fleet(named[0]):
-        return open_fleet(named[0]).judge()
+        return open_fleet(named[0]).judge
     return (
         read_manifest(named[0]).questions or ()
     )  # None, of parts that differ, is told by who reads

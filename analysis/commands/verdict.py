@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from ..errors import InsufficientDataError, UsageError
 from ..options import command
@@ -13,12 +13,12 @@ from ..words import command_line
 from .options import Judging, Metric, Source, candidates_of, metrics_of, show, write_file
 
 if TYPE_CHECKING:
+    from ..data.fleet import OpenedFleet
     from ..data.number_text import Decimal
     from ..data.trial import Trial
-    from ..pages.model import Next
     from ..record.run_numbers import Better
     from ..record.trial_files import Manifest
-    from ..verdict.gate import On
+    from ..verdict.gate import Gate, On
     from ..verdict.ranking import Ranking
     from ..verdict.result import Verdict
 
@@ -76,31 +76,18 @@ def gate(
     its variants. Needs two sessions; a candidate that fails significantly more often than the baseline
     does not pass.
     """
+    from ..importers.reader import trial_and_variant
     from ..pages.result import parse_condition
     from ..verdict import gate_answer as answers
-    from ..verdict.gate import gate as decide, gate_verdict
-    from ..verdict.next_command import next_of_failing, next_of_gate
 
     parse_condition(asked.condition)  # before anything is read
-    fleet = _fleet_of(asked)
-    if fleet is not None:
-        found = _of_fleet(fleet, asked)
-    else:
-        found = (
-            _of_one_trial(asked) if asked.baseline is None else _of_two_sides(asked, asked.baseline)
-        )
-    how: dict[str, Any] = {"on": asked.on, "failing": found.failing}
-    following: tuple[Next, ...] = ()
-    if found.verdict is None:
-        answer = decide((), asked.condition, **how, metric=found.metric)
-        if found.manifest is not None:
-            following = (next_of_failing(found.sources[0]),)
-    else:
-        allowed = asked.allow_missing or []
-        answer = gate_verdict(found.verdict, asked.condition, **how, allow_missing=allowed)
-        again = _again(asked)
-        following = next_of_gate(answer, found.verdict, found.manifest, again, found.sources)
-    answer = replace(answer, following=following)
+    found = _of_fleet(asked)
+    if found is None:
+        base = asked.baseline
+        found = _of_one_trial(asked) if base is None else _of_two_sides(asked, base)
+    named = trial_and_variant(asked.source)
+    variants = candidates_of(asked.variant, None if named is None else named[1])
+    answer = _gate(found, asked, asked.condition, variants, on=asked.on)
     if junit is not None:
         write_file(Path(junit), answers.junit(answer))
     if summary is not None:
@@ -112,29 +99,41 @@ def gate(
     return answer.exit_code
 
 
-def _again(args: _GateOptions) -> tuple[str, ...]:
-    """Give the options that a further call needs to ask the same."""
-    from ..importers.reader import trial_and_variant
+def _gate(
+    found: _Judged,
+    args: _GateOptions | _Options,
+    condition: str,
+    variants: Sequence[str] | None,
+    on: On = "suite",
+) -> Gate:
+    from ..verdict.gate import gate as decide, gate_verdict
+    from ..verdict.result import next_of_failing, next_of_gate
 
-    named = trial_and_variant(args.source)
-    variants = candidates_of(args.variant, None if named is None else named[1]) or ()
-    return _asked_again(variants, args.allow_missing, args.confidence, args.on)
+    if found.verdict is None:
+        answer = decide((), condition, on=on, failing=found.failing, metric=found.metric)
+        if found.manifest is None:
+            return answer
+        return replace(answer, following=(next_of_failing(found.sources[0]),))
+    allowed = args.allow_missing or []
+    answer = gate_verdict(
+        found.verdict, condition, on=on, failing=found.failing, allow_missing=allowed
+    )
+    # what a further call needs to ask the same
+    again = [word for variant in variants or () for word in ("--variant", variant)]
+    again += allow_missing_words(allowed)
+    again += ["--on", on] * (on != "suite")
+    again += ["--confidence", str(args.confidence)] * (args.confidence != _CONFIDENCE)
+    following = next_of_gate(answer, found.verdict, found.manifest, again, found.sources)
+    return replace(answer, following=following)
 
 
-def _asked_again(
-    variants: Sequence[str], allowed: Sequence[str] | None, confidence: float, on: On = "suite"
-) -> tuple[str, ...]:
-    words = [word for variant in variants for word in ("--variant", variant)]
-    words += allow_missing_words(allowed)
-    words += ["--on", on] * (on != "suite")
-    words += ["--confidence", str(confidence)] * (confidence != _CONFIDENCE)
-    return tuple(words)
-
-
-def _fleet_of(args: _GateOptions) -> tuple[Path, str | None] | None:
-    """Give the fleet that is named, and its variant; None where it is something else."""
+def _of_fleet(args: _GateOptions) -> _Judged | None:
+    """Judge the fleet that is named; None where it is something else."""
+    from ..data.fleet import open_fleet
+    from ..data.host_record import refuse_unnamed
     from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
+    from ..verdict.fleet import judge_fleet
 
     sides = [args.source, *([] if args.baseline is None else [args.baseline])]
     named = [one for text in sides if (one := trial_and_variant(text)) is not None]
@@ -149,26 +148,18 @@ def _fleet_of(args: _GateOptions) -> tuple[Path, str | None] | None:
             "name the fleet alone: its candidates are held against its own baseline, on hosts like "
             "these; or name the trial of a host, such as FLEET/HOST",
         )
-    return fleets[0]
-
-
-def _of_fleet(fleet: tuple[Path, str | None], args: _GateOptions) -> _Judged:
-    from ..data.fleet import open_fleet
-    from ..data.host_record import refuse_unnamed
-    from ..verdict.fleet import judge_fleet
-
+    folder, variant = fleets[0]
     if args.metric is None:
-        refuse_unnamed(open_fleet(fleet[0]).unnamed(), str(fleet[0]))
-    variants = [*([] if fleet[1] is None else [fleet[1]]), *(args.variant or ())]
+        refuse_unnamed(open_fleet(folder).unnamed, str(folder))
     answer = judge_fleet(
-        fleet[0],
+        folder,
         metric=args.metric,
-        variants=tuple(dict.fromkeys(variants)) or None,
+        variants=candidates_of(args.variant, variant),
         confidence=args.confidence,
         looks=args.looks,
     )
     failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
-    return _Judged(answer, failing, sources=(str(fleet[0]),))
+    return _Judged(answer, failing, sources=(str(folder),))
 
 
 def _of_one_trial(args: _GateOptions) -> _Judged:
@@ -200,9 +191,8 @@ def _of_one_trial(args: _GateOptions) -> _Judged:
     if failing and not trial.candidates.any() and ever_succeeded(trial, trial.manifest.baseline):
         # it ended at the warm-ups, because no one of theirs was ok
         return _Judged(None, failing, metric, manifest=trial.manifest, sources=(str(trial.path),))
-    trial.matrix(
-        trial.manifest.baseline, metric, carry_zeros=True
-    )  # or there is nothing to hold it against
+    # or there is nothing to hold it against
+    trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)
     answer = judge(
         trial,
         metric=args.metric,
@@ -210,21 +200,16 @@ def _of_one_trial(args: _GateOptions) -> _Judged:
         **args.some("looks", "always_valid", "confidence"),
     )
     for one in answer.candidates:
-        if one.multilevel is None and one.variant not in failing:
-            _refuse_incomparable(trial, one.variant, metric)
+        if one.multilevel is None and one.variant not in failing:  # although runs of it succeeded
+            trial.matrix(one.variant, metric, carry_zeros=True)
+            raise InsufficientDataError(
+                f"no benchmark of {one.variant!r} can be compared by {metric!r}",
+                str(trial.path),
+                f"{command_line(('fairtrial', 'verdict', str(trial.path)))} says why; name another --metric",
+                n=0,
+                needed=1,
+            )
     return _Judged(answer, failing, manifest=trial.manifest)
-
-
-def _refuse_incomparable(trial: Trial, variant: str, metric: str) -> NoReturn:
-    """Say why nothing of a candidate can be compared, although runs of it succeeded."""
-    trial.matrix(variant, metric, carry_zeros=True)
-    raise InsufficientDataError(
-        f"no benchmark of {variant!r} can be compared by {metric!r}",
-        str(trial.path),
-        f"{command_line(('fairtrial', 'verdict', str(trial.path)))} says why; name another --metric",
-        n=0,
-        needed=1,
-    )
 
 
 def _wanted(trial: Trial, variant: str | None, asked: list[str] | None) -> tuple[str, ...]:
@@ -333,163 +318,114 @@ def verdict(*, args: _Options, out: TextIO) -> int:
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not is_file(source)):
         folder, variant = named or (Path(source), None)
-        if is_fleet(folder):
-            return _fleet(folder, variant, args, out)
-        trial = open_trial(folder, args.level, args.better, decimal=args.decimal)
+        opened = _opened_fleet(folder, args) if is_fleet(folder) else None
+        trial = opened or open_trial(folder, args.level, args.better, decimal=args.decimal)
         metrics = metrics_of(args.metric, lambda: trial.judge)
         if args.gate is not None and args.metric is None:
-            refuse_unnamed(trial.unnamed, str(trial.path))
+            refuse_unnamed(trial.unnamed, str(folder))
         variants = candidates_of(args.variant, variant)
         codes = []
         for k, metric in enumerate(metrics):
             _apart(out, k, as_json=args.json)
-            decides = k == 0 or args.metric is not None  # the first decides, or all that were named
-            codes.append(_show_trial(trial, variants, metric, args, out, decides=decides))
+            if args.pairs or args.rank:
+                show(_ranked(folder, trial, metric, variants, args), out, as_json=args.json)
+                continue
+            found = _judged(trial, metric, variants, args, out, fleet=opened is not None)
+            if k == 0 or args.metric is not None:  # the first decides, or all that were named
+                codes.append(_gated(found, args, out, variants))
         return min(filter(None, codes), default=0)  # proven (1) counts more than undecided (7)
     several = [f"--metric {args.metric}"] * ("," in (args.metric or ""))
     for option in (*args.given("pairs", "rank", "variant", "certificate"), *several):
         fix = "leave it out, or name one trial alone"
         raise UsageError(f"{option} is for one trial, not for two sides", source, fix)
-    answer = _sides(source, args)
+    from ..verdict.judging import judge_sources
+
+    both = judge_sources(
+        source, args.baseline, args.reading(), explain=args.explain, **args.rules()
+    )
+    if args.gate is not None and args.metric is None:
+        refuse_unnamed((name for trial in both.trials for name in trial.unnamed), source)
+    answer = replace(both.verdict, whole=args.all, ratio=args.ratio)
     show(answer, out, as_json=args.json)
-    return _gated(answer, (), args, out)
+    return _gated(_Judged(answer), args, out)
 
 
-def _fleet(folder: Path, variant: str | None, args: _Options, out: TextIO) -> int:
+def _opened_fleet(folder: Path, args: _Options) -> OpenedFleet:
     from ..data.fleet import open_fleet
-    from ..data.host_record import refuse_unnamed
-    from ..verdict.fleet import judge_fleet
-    from ..verdict.hosts import refuse_of_fleet
+    from ..verdict.fleet import refuse_of_fleet
 
     level = [f"--level {args.level}"] * (args.level == "iteration")
     given = args.given("pairs", "rank", "always_valid", "certificate")
     refuse_of_fleet(folder, (*given, *level))
-    how = args.rules()
-    del how["always_valid"]
-    codes = []
-    opened = open_fleet(folder)
-    if args.gate is not None and args.metric is None:
-        refuse_unnamed(opened.unnamed(), str(folder))
-    for k, metric in enumerate(metrics_of(args.metric, opened.judge)):
-        _apart(out, k, as_json=args.json)
-        answer = judge_fleet(
-            folder,
-            variants=candidates_of(args.variant, variant),
-            metric=metric,
-            explain=args.explain,
-            **how,
-        )
-        show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
-        without = [one.variant for one in answer.candidates if one.multilevel is None]
-        if k == 0 or args.metric is not None:
-            codes.append(_gated(answer, without, args, out))
-    return min(filter(None, codes), default=0)
+    return open_fleet(folder)
 
 
-def _show_trial(
-    trial: Any,  # noqa: ANN401 - a Trial, whose module is not imported at start-up
-    variants: tuple[str, ...] | None,
+def _judged(
+    opened: Any,  # noqa: ANN401 - a trial, or a fleet
     metric: str | None,
+    variants: tuple[str, ...] | None,
     args: _Options,
     out: TextIO,
     *,
-    decides: bool,
-) -> int:
+    fleet: bool,
+) -> _Judged:
+    how = {"metric": metric, "variants": variants, "explain": args.explain, **args.rules()}
+    if fleet:
+        from ..verdict.fleet import judge_fleet
 
-    from ..verdict.judging import judge
-    from ..verdict.sides import all_failed
+        del how["always_valid"]
+        answer = judge_fleet(opened.path, **how)
+    else:
+        from ..verdict.judging import judge
 
-    if args.pairs or args.rank:
-        _refuse_beside_pairs(args, str(trial.path))
-        show(_ranked(trial, variants, metric, args), out, as_json=args.json)
-        return 0
-    answer = judge(
-        trial,
-        variants=variants,
-        metric=metric,
-        explain=args.explain,
-        certificate=args.certificate,
-        **args.rules(),
-    )
-    show(replace(answer, whole=args.all, ratio=args.ratio), out, as_json=args.json)
-    if not decides:
-        return 0
-    without = [one.variant for one in answer.candidates if one.multilevel is None]
-    failing = [name for name in without if all_failed(trial, name)]
-    return _gated(answer, failing, args, out, manifest=trial.manifest, variants=variants)
+        answer = judge(opened, certificate=args.certificate, **how)
+    failing = [one.variant for one in answer.candidates if one.multilevel is None]
+    if not fleet:
+        from ..verdict.sides import all_failed
+
+        failing = [name for name in failing if all_failed(opened, name)]
+    answer = replace(answer, whole=args.all, ratio=args.ratio)
+    show(answer, out, as_json=args.json)
+    return _Judged(answer, tuple(failing), manifest=None if fleet else opened.manifest)
 
 
-def _refuse_beside_pairs(args: _Options, source: str) -> None:
-    """Refuse what changes nothing of pairs and ranks: a gate that is not asked would pass."""
-    pairs = "--pairs" if args.pairs else "--rank"
+def _ranked(
+    folder: Path,
+    trial: Any,  # noqa: ANN401 - a trial: fleets are refused
+    metric: str | None,
+    variants: tuple[str, ...] | None,
+    args: _Options,
+) -> Ranking:
+    from ..verdict.ranking import rank_variants
+
+    # a gate that is not asked would pass
     given = [*args.given("gate", "explain", "ratio", "certificate", "always_valid")]
     given += [f"--correction {args.correction}"] * (args.correction != "holm")
     for option in given:
+        pairs = "--pairs" if args.pairs else "--rank"
         fix = f"leave out {option}, or {pairs} to compare with the baseline"
-        raise UsageError(f"{option} does nothing beside {pairs}", source, fix)
+        raise UsageError(f"{option} does nothing beside {pairs}", str(folder), fix)
+    how = args.rules()
+    del how["always_valid"], how["correction"]
+    return rank_variants(trial, metric=metric, variants=variants, ranked=args.rank, **how)
 
 
 def _gated(
-    answer: Verdict,
-    failing: Sequence[str],
-    args: _Options,
-    out: TextIO,
-    *,
-    manifest: Manifest | None = None,
-    variants: Sequence[str] | None = None,
+    found: _Judged, args: _Options, out: TextIO, variants: Sequence[str] | None = None
 ) -> int:
     if args.gate is None:
         return 0
-
     from ..verdict.cautions import NOTHING_SHOWN
-    from ..verdict.gate import gate_verdict
-    from ..verdict.next_command import next_of_gate
 
-    decided = gate_verdict(
-        answer, args.gate, failing=failing, allow_missing=args.allow_missing or []
-    )
+    decided = _gate(found, args, args.gate, variants)
     alike = args.benchmark is None and not args.weight
-    if decided.outcome == "undecided" and manifest is not None and alike:
-        again = _asked_again(variants or (), args.allow_missing, args.confidence)
-        decided = replace(decided, following=next_of_gate(decided, answer, manifest, again))
+    if decided.outcome != "undecided" or found.manifest is None or not alike:
+        decided = replace(decided, following=())
     _apart(out, 1, as_json=args.json)
     # below its verdict, which has said the cautions
     shown = decided if args.json else replace(decided, shown=NOTHING_SHOWN)
     show(shown, out, as_json=args.json)
     return decided.exit_code
-
-
-def _ranked(
-    trial: Any,  # noqa: ANN401 - as above
-    variants: tuple[str, ...] | None,
-    metric: str | None,
-    args: _Options,
-) -> Ranking:
-    from ..verdict.ranking import rank_variants
-
-    return rank_variants(
-        trial,
-        metric=metric,
-        confidence=args.confidence,
-        variants=variants,
-        benchmarks=args.benchmark,
-        margin=args.margin,
-        weights=args.rules()["weights"],
-        looks=args.looks,
-        ranked=args.rank,
-    )
-
-
-def _sides(source: str, args: _Options) -> Verdict:
-    from ..data.host_record import refuse_unnamed
-    from ..verdict.judging import judge_sources
-
-    found = judge_sources(
-        source, args.baseline, args.reading(), explain=args.explain, **args.rules()
-    )
-    if args.gate is not None and args.metric is None:
-        refuse_unnamed((name for trial in found.trials for name in trial.unnamed), source)
-    return replace(found.verdict, whole=args.all, ratio=args.ratio)
 
 
 def _apart(out: TextIO, k: int, *, as_json: bool) -> None:

@@ -47,7 +47,7 @@ from ..record.trial_files import (
 )
 from ..stats.samples import Array, Integers, read_only
 from ..words import command_line, next_lines
-from .columns import MetricColumn, metric_column, verify_files
+from .columns import metric_column, verify_files
 from .merging import (
     MergedPart,
     Offsets,
@@ -64,36 +64,28 @@ _NAMED = 6
 
 def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
     """Say which hosts are missing, failed or unfinished, and whether there is one to judge only."""
-    names = {
-        code: tuple(one.host for one in hosts if one.state in states)
-        for code, states in (
-            ("host-missing", ("missing",)),
-            ("host-failed", ("failed",)),
-            ("host-unfinished", ("running", "partial")),
-        )
-    }
-    by_name = {one.host: one for one in hosts}
-    if missing := names["host-missing"]:
-        words = figures.listed(missing, _NAMED)
+    missing, failed, unfinished = (
+        {one.host: one for one in hosts if one.state in states}
+        for states in (("missing",), ("failed",), ("running", "partial"))
+    )
+    if missing:
+        words = figures.listed([*missing], _NAMED)
         text = f"missing: {words}: no run was measured there, and nothing is claimed about it"
-        yield Caution("host-missing", text, missing)
-    if failed := names["host-failed"]:
-        words = figures.listed([f"{name} ({by_name[name].why})" for name in failed], 3, mark="; ")
-        text = f"failed: {words}: left out, and nothing is claimed about it"
-        yield Caution("host-failed", text, failed)
-    if unfinished := names["host-unfinished"]:
-        those = [by_name[name] for name in unfinished]
-        words = figures.listed(
-            [
-                f"{one.host} {one.state} ({one.done} of "
-                f"{'an unknown number of' if one.planned is None else one.planned} runs)"
-                for one in those
-            ],
-            3,
-        )
-        some = any(one.counting for one in those)
+        yield Caution("host-missing", text, tuple(missing))
+    if failed:
+        texts = [f"{name} ({one.why})" for name, one in failed.items()]
+        text = f"failed: {figures.listed(texts, 3, mark='; ')}: left out"
+        yield Caution("host-failed", f"{text}, and nothing is claimed about it", tuple(failed))
+    if unfinished:
+        texts = [
+            f"{name} {one.state} ({one.done} of "
+            f"{'an unknown number of' if one.planned is None else one.planned} runs)"
+            for name, one in unfinished.items()
+        ]
+        some = any(one.counting for one in unfinished.values())
         what = "what is there is judged" if some else "no run counts there yet"
-        yield Caution("host-unfinished", f"not finished: {words}: {what}", unfinished)
+        text = f"not finished: {figures.listed(texts, 3)}: {what}"
+        yield Caution("host-unfinished", text, tuple(unfinished))
     counting = [one.host for one in hosts if one.counting > 0]
     if len(counting) == 1:
         yield Caution(
@@ -133,8 +125,9 @@ class OpenedFleet:
         for one in self.fleet.hosts:
             yield _read(self.path, self.fleet, one)
 
+    @property
     def judge(self) -> tuple[str, ...]:
-        """Give the metrics that the campaign's `judge` names, the first one first; none without the key."""
+        """The metrics that the campaign's `judge` names, the first one first; none without the key."""
         found = questions_of(self._manifests())
         metrics = one_question(found)
         if metrics is None:
@@ -143,16 +136,17 @@ class OpenedFleet:
 
     def question(self) -> str:
         """Give the metric that is judged where nobody names one. Raises what `judge` does."""
-        return next(iter(self.judge()), "wall")
+        return next(iter(self.judge), "wall")
 
     def is_usual(self, metric: str) -> bool:
         """Tell whether a metric is the one that is judged where nobody names one."""
         metrics = one_question(questions_of(self._manifests()))
         return metrics is not None and metric == next(iter(metrics), "wall")
 
+    @property
     def unnamed(self) -> tuple[str, ...]:
-        """Give the metrics that benchmarks declare, where the campaign says of none that it is the question."""
-        if self.judge():
+        """The metrics that benchmarks declare, where the campaign says of none that it is the question."""
+        if self.judge:
             return ()
         declared = (name for _, manifest in self._manifests() for name in manifest.declared)
         return tuple(dict.fromkeys(declared))
@@ -288,7 +282,13 @@ def _joined(
         planned_runs=sum(trial.planned_runs for trial in trials),
         numbers=_numbers(trials),
         absent=frozenset.intersection(*(trial.absent for trial in trials)),
-        metrics={name: _metric([t.metrics[name] for t in trials]) for name in _shared(trials)},
+        metrics={
+            name: metric_column(
+                np.concatenate([t.metrics[name].values for t in trials]),
+                np.concatenate([np.diff(t.metrics[name].offsets) for t in trials]),
+            )
+            for name in _shared(trials)
+        },
         failed=tuple(p.moved(run) for trial, p in both for run in trial.failed),
         outermost=by,
         warmup_iterations=first.warmup_iterations,
@@ -331,11 +331,6 @@ def _shared(trials: Sequence[Trial]) -> list[str]:
     return [
         name for name, info in first.items() if all(other.get(name) == info for other in others)
     ]
-
-
-def _metric(columns: Sequence[MetricColumn]) -> MetricColumn:
-    counts = np.concatenate([np.diff(column.offsets) for column in columns])
-    return metric_column(np.concatenate([column.values for column in columns]), counts)
 
 
 def _manifest(
@@ -441,11 +436,8 @@ def trials_apart(fleet: OpenedFleet) -> tuple[Sequence[Trial], Sequence[Caution]
     for one in fleet.hosts():
         hosts.append(one.progress)
         if one.judgeable and one.trial is not None:
-            manifest = replace(
-                one.trial.manifest,
-                host=one.progress.host,
-                host_id=f"{one.progress.host} {one.trial.manifest.host_id}",
-            )
+            name, manifest = one.progress.host, one.trial.manifest
+            manifest = replace(manifest, host=name, host_id=f"{name} {manifest.host_id}")
             trials.append(replace(one.trial, manifest=manifest))
     if not trials:
         raise nothing_to_judge(fleet.path, hosts)

@@ -362,6 +362,13 @@ class Pooled:
     values: Array
     reached: Array
 
+    @classmethod
+    def of(cls, parts: Sequence[RunValues]) -> Pooled:
+        """Put the values of runs together, at least one."""
+        values, counts = _together(parts)
+        distinct, place = np.unique(values, return_inverse=True)
+        return cls(distinct, np.cumsum(np.bincount(place, weights=counts)))  # exact below 2^53
+
     @property
     def total(self) -> int:
         """How many values there are."""
@@ -391,11 +398,7 @@ def pooled(runs: Runs, metric: str, rows: Integers) -> Pooled | Why:
         size += parts[-1].values.size
         if size > MOST_AT_ONCE:
             raise AnalysisError(f"more than {MOST_AT_ONCE:,} values of {metric}", str(runs.path))
-    if not parts:
-        return Pooled(np.empty(0), np.empty(0))
-    values, counts = _together(parts)
-    distinct, place = np.unique(values, return_inverse=True)
-    return Pooled(distinct, np.cumsum(np.bincount(place, weights=counts)))
+    return Pooled.of(parts) if parts else Pooled(np.empty(0), np.empty(0))
 
 
 def _together(parts: Sequence[RunValues]) -> tuple[Array, Array]:
@@ -407,21 +410,15 @@ def _together(parts: Sequence[RunValues]) -> tuple[Array, Array]:
 
 def merged_quantile(parts: Sequence[RunValues], share: float) -> float | None:
     """Give the quantile of all values together; None of too few."""
-    values, counts = _together(parts)
     if all(part.counts is None for part in parts):
-        return quantile_in(values, share)
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(counts[order])  # whole numbers, exact below 2^53
-    rank = rank_of(share, int(reached[-1]) if reached.size else 0)
-    return None if rank is None else float(values[order][np.searchsorted(reached, rank)])
+        return quantile_in(_together(parts)[0], share)
+    return Pooled.of(parts).quantile(share)
 
 
 def thinned_quantile(parts: Sequence[RunValues], share: float, count: int) -> float | None:
     """Give the exponential of the expected log of the quantile of so many of all values; None of too few."""
-    values, counts = _together(parts)
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(counts[order])
-    rank, n = rank_of(share, count), int(reached[-1])
+    whole = Pooled.of(parts)
+    rank, n = rank_of(share, count), whole.total
     if rank is None:
         return None
     middle = rank * (n + 1) / (count + 1)  # the expected place, about which all that counts lies
@@ -430,7 +427,7 @@ def thinned_quantile(parts: Sequence[RunValues], share: float, count: int) -> fl
     k = np.arange(max(rank, int(middle - reach)), min(n - count + rank, int(middle + reach)) + 1)
     logs = _choose(k - 1, rank - 1) + _choose(n - k, count - rank)
     weights = np.exp(logs - logs.max())
-    at = values[order][np.searchsorted(reached, k)]
+    at = whole.values[np.searchsorted(whole.reached, k)]
     if at[0] <= 0:  # no logarithm: the expected value itself
         return float((weights * at).sum() / weights.sum())
     return float(np.exp((weights * np.log(at)).sum() / weights.sum()))

@@ -57,7 +57,7 @@ from .iterations import (
     values_of,
 )
 from .matrix import CutOff, PerformanceMatrix, check_positive, failures_of_rows
-from .metrics import apart_of, floor_of, info_of, kind_of
+from .metrics import Kind, apart_of, floor_of, info_of, kind_of
 from .runs import Runs, level_caution, missing_samples, stored_runs
 from .trial_cautions import cautions_of_trial
 
@@ -102,17 +102,9 @@ class Trial(Runs):
         """Tell which runs have no value of a metric by design, as `analysis.data.metrics.apart_of`."""
         return apart_of(self, metric)
 
-    def is_counter(self, metric: str) -> bool:
-        """Tell whether a metric was counted by processor or kernel while a run lasted."""
-        return kind_of(self.manifest, metric).counted
-
-    def is_of_builds(self, metric: str) -> bool:
-        """Tell whether a metric is a number of builds, of which no run has a value of its own."""
-        return kind_of(self.manifest, metric).of == "build"
-
-    def holds_waiting(self, metric: str) -> bool:
-        """Tell whether the time that a run waits, or that others take from it, goes into a metric."""
-        return kind_of(self.manifest, metric).waits
+    def kind(self, metric: str) -> Kind:
+        """Give what is known of metrics of this kind."""
+        return kind_of(self.manifest, metric)
 
     def judged(self, metric: str) -> Flags:
         """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""
@@ -189,7 +181,55 @@ class Trial(Runs):
         AnalysisError
             If a value is not positive.
         """
-        return runs_of(self, variant, metric, skip_zeros=skip_zeros, carry_zeros=carry_zeros)
+        info_of(self, metric)  # an unknown one is refused first
+        if variant not in self.manifest.variants:
+            what = f"the trial has no variant {variant!r}"
+            fix = f"known here: {', '.join(self.manifest.variants)}"
+            raise UsageError(what, str(self.path), fix)
+        mine, values = self.of_variant(variant), values_of(self, metric)
+        apart = np.zeros(len(self), dtype=np.bool_)
+        quantiles = session_quantiles(self, metric)
+        basis = None if quantiles is None else quantiles.basis
+        if quantiles is not None and quantiles.column is not None and quantiles.apart is not None:
+            values, apart = quantiles.column.per_run(), quantiles.apart
+        used = mine & self.measured & np.isfinite(values)
+        require_steady(self, metric, used)
+        rows, carried, zeros = _chosen(
+            self, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
+        )
+        if not (rows or carried):
+            raise _nothing(self, variant, metric, basis, zeros)
+        judged, judging = judged_iterations(self, metric), self.measured & ~apart_of(self, metric)
+        emptied = 0
+        if judged is not None and judged.setting not in (0, "auto"):
+            there = printed_counts(self, metric)
+            emptied = int((mine & judging & (there > 0) & (judged.left_out >= there)).sum())
+        chosen = (rows, carried) if carried else (rows,)
+        parts = [_matrix(self, variant, metric, those, values) for those in chosen]
+        iterated = {**rows, **carried}
+        if basis is not None and basis.level == "session":  # all its runs make it, not the first
+            printed = mine & judging & (printed_counts(self, metric) > 0)
+            places = {name: self.manifest.benchmarks.index(name) for name in iterated}
+            iterated = {
+                name: np.flatnonzero(printed & (self.benchmark == k)) for name, k in places.items()
+            }
+        cells = of_cells(judged, variant, iterated)
+        sizes = [row.size for row in rows.values()]
+        below = sizes
+        if judged is not None and not apart.any():
+            counts = judged_counts(self, metric)
+            below = [int(counts[row].sum()) for row in rows.values()]
+        cautions = (
+            *_counted(self, mine, metric, basis, missing=judging & ~apart & ~np.isfinite(values)),
+            *iteration_cautions(cells, emptied=emptied, metric=metric),
+            *_told(self, metric, judged, zeros, used),
+            *energy_cautions(self, metric, used),
+            *level_caution(sizes, below),
+        )
+        whole, *aside = (replace(one, cautions=cautions).at_level(self.level) for one in parts)
+        for bench, found in zip(whole.benchmarks, whole.samples, strict=True):
+            check_positive(found, f"{variant}, benchmark {bench!r}")
+        return replace(whole, judged_iterations=cells, with_zeros=next(iter(aside), None))
 
 
 @checks_arguments
@@ -246,64 +286,6 @@ def read_trial(path: str | Path) -> Trial:
 # --- The runs of one variant, chosen and counted: how a trial becomes a matrix.
 
 
-def runs_of(
-    runs: Runs, variant: str, metric: str, *, skip_zeros: bool, carry_zeros: bool
-) -> PerformanceMatrix:
-    """Give the runs of one variant, as `Trial.matrix` says."""
-    info_of(runs, metric)  # an unknown one is refused first
-    if variant not in runs.manifest.variants:
-        what = f"the trial has no variant {variant!r}"
-        fix = f"known here: {', '.join(runs.manifest.variants)}"
-        raise UsageError(what, str(runs.path), fix)
-    mine, values = runs.of_variant(variant), values_of(runs, metric)
-    apart = np.zeros(len(runs), dtype=np.bool_)
-    quantiles = session_quantiles(runs, metric)
-    basis = None if quantiles is None else quantiles.basis
-    if quantiles is not None and quantiles.column is not None and quantiles.apart is not None:
-        values, apart = quantiles.column.per_run(), quantiles.apart
-    used = mine & runs.measured & np.isfinite(values)
-    require_steady(runs, metric, used)
-    rows, carried, zeros = _chosen(
-        runs, values, used, skip_zeros=skip_zeros, carry_zeros=carry_zeros
-    )
-    if not (rows or carried):
-        raise _nothing(
-            runs, variant, metric, basis, zeros=bool(zeros), some=bool((mine & runs.measured).any())
-        )
-    judged, judging = judged_iterations(runs, metric), runs.measured & ~apart_of(runs, metric)
-    chosen = (rows, carried) if carried else (rows,)
-    parts = [_matrix(runs, variant, metric, those, values) for those in chosen]
-    iterated = {**rows, **carried}
-    if (
-        basis is not None and basis.level == "session"
-    ):  # all its runs make a session's value, not the first
-        there = mine & judging & (printed_counts(runs, metric) > 0)
-        places = {name: runs.manifest.benchmarks.index(name) for name in iterated}
-        iterated = {
-            name: np.flatnonzero(there & (runs.benchmark == k)) for name, k in places.items()
-        }
-    cells = of_cells(judged, variant, iterated)
-    below: tuple[list[int], list[int]] = [], []
-    if judged is not None and not apart.any():
-        counts = judged_counts(runs, metric)
-        below = [row.size for row in rows.values()], [int(counts[r].sum()) for r in rows.values()]
-    cautions = (
-        *_counted(runs, mine, metric, basis, missing=judging & ~apart & ~np.isfinite(values)),
-        *iteration_cautions(
-            cells, emptied=_emptied(runs, mine & judging, judged, metric), metric=metric
-        ),
-        *_without_iterations(runs, metric, judged),
-        *_left_out(runs, {*rows, *carried}, zeros, metric),
-        *_how(runs, used, metric),
-        *energy_cautions(runs, metric, used),
-        *level_caution(*below),
-    )
-    whole, *aside = (replace(one, cautions=cautions).at_level(runs.level) for one in parts)
-    for bench, found in zip(whole.benchmarks, whole.samples, strict=True):
-        check_positive(found, f"{variant}, benchmark {bench!r}")
-    return replace(whole, judged_iterations=cells, with_zeros=next(iter(aside), None))
-
-
 def _chosen(
     runs: Runs, values: Array, used: Flags, *, skip_zeros: bool, carry_zeros: bool
 ) -> tuple[dict[str, Integers], dict[str, Integers], dict[str, int]]:
@@ -324,14 +306,14 @@ def _chosen(
 
 
 def _nothing(
-    runs: Runs, variant: str, metric: str, basis: QuantileBasis | None, *, zeros: bool, some: bool
+    runs: Runs, variant: str, metric: str, basis: QuantileBasis | None, zeros: Mapping[str, int]
 ) -> InsufficientDataError:
     what = f"no run of {variant!r} has a value of {metric!r} that counts"
     fix = "measure more, or look at the failed runs"
     if zeros:
         what = f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
         fix = "compare another metric, or make the runs longer"
-    elif some and basis is not None:
+    elif basis is not None and (runs.of_variant(variant) & runs.measured).any():
         fix = f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
     return InsufficientDataError(what, str(runs.path), fix, n=0, needed=1)
 
@@ -351,8 +333,14 @@ def _matrix(
         # what stands in files is read where somebody asks for it
         if several and (runs.level == "iteration" or not runs.stored.get(metric)):
             below = [judged_values(runs, metric, row) for row in rows.values()]
-    failed = mine & (runs.candidates | _first_tries(runs)) & (runs.outcome != 0)
-    lost = np.flatnonzero(failed)
+    counting = runs.candidates
+    for one in runs.manifest.given_up:
+        # of a cell that was left out, because no warm-up was ok, the warm-ups failed, and are all there is
+        if one.never_ok and not one.runs:
+            cell = runs.of_variant(one.variant) & (runs.session == one.session)
+            cell &= runs.benchmark == runs.manifest.benchmarks.index(one.benchmark)
+            counting |= cell & runs.warmup & (runs.position >= 0)
+    lost = np.flatnonzero(mine & counting & (runs.outcome != 0))
     lost = lost[np.argsort(runs.benchmark[lost], kind="stable")]  # as the campaign has them
     failures = failures_of_rows(
         [runs.manifest.benchmarks[k] for k in runs.benchmark[lost].tolist()],
@@ -380,17 +368,6 @@ def _matrix(
         outermost=runs.outermost,
         of_builds=kind_of(runs.manifest, metric).of == "build",
     )
-
-
-def _first_tries(runs: Runs) -> Flags:
-    """Tell which runs are warm-ups of cells that were left out, because none was ok: they failed, and are all there is."""
-    found: Flags = np.zeros(len(runs), dtype=np.bool_)
-    for one in runs.manifest.given_up:
-        if one.never_ok and not one.runs:
-            cell = runs.of_variant(one.variant) & (runs.session == one.session)
-            cell &= runs.benchmark == runs.manifest.benchmarks.index(one.benchmark)
-            found |= cell & runs.warmup & (runs.position >= 0)
-    return found
 
 
 def cut_rows(runs: Runs, metric: str) -> tuple[Flags, Array, Array]:
@@ -468,34 +445,22 @@ def _counted(
             yield Caution(code, f"{count} {noun}{run}{'s' * (count > 1)}{rest}")
 
 
-def _emptied(runs: Runs, mine: Flags, judged: JudgedIterations | None, metric: str) -> int:
-    if judged is None or judged.setting in (0, "auto"):
-        return 0
-    there = printed_counts(runs, metric)
-    return int((mine & (there > 0) & (judged.left_out >= there)).sum())
-
-
-def _without_iterations(
-    runs: Runs, metric: str, judged: JudgedIterations | None
+def _told(
+    runs: Runs, metric: str, judged: JudgedIterations | None, zeros: Mapping[str, int], used: Flags
 ) -> Iterator[Caution]:
-    """Say that a warm-up changes nothing, as every run or build has one value."""
+    """Say that a warm-up changes nothing, which benchmarks have no value, and how the values came about."""
     asked, builds = runs.warmup_iterations is not None, kind_of(runs.manifest, metric).of == "build"
     several = judged is not None and printed_counts(runs, metric).max(initial=0) > 1
     said_of_it = asked or bool(warmup_of(runs.manifest.metrics.get(metric, {})))
-    if said_of_it and (builds or not several):
+    if said_of_it and (builds or not several):  # every run or build has one value
         of = "is a number of builds" if builds else "has one value a run"
         option = "--warmup-iterations" if asked else "warmup_iterations"
         text = f"{option} changes nothing: {metric} {of}, and has no iterations"
         yield Caution("no-iterations", text, short=ShortSentence.of(plain(text)))
-
-
-def _left_out(
-    runs: Runs, kept: set[str], zeros: Mapping[str, int], metric: str
-) -> Iterator[Caution]:
-    absent = [b for b in runs.manifest.benchmarks if b not in kept and b not in zeros]
-    if absent:
-        text = f"no run that counts of {', '.join(absent)}"
-        yield Caution("benchmark-missing", text, tuple(absent))
+    names = runs.manifest.benchmarks
+    there = {names[k] for k in np.unique(runs.benchmark[used]).tolist()}
+    if absent := tuple(name for name in names if name not in there and name not in zeros):
+        yield Caution("benchmark-missing", f"no run that counts of {', '.join(absent)}", absent)
     if zeros:
         words = ", ".join(f"{bench} ({n})" for bench, n in zeros.items())
         text = (
@@ -504,10 +469,6 @@ def _left_out(
         )
         short = ShortSentence.of("not measured, as runs are 0: {}", tuple(zeros))
         yield Caution("not-positive", text, tuple(zeros), short)
-
-
-def _how(runs: Runs, used: Flags, metric: str) -> Iterator[Caution]:
-    """Say what holds for how the values came about."""
     if runs.manifest.sequential:
         rule = runs.manifest.stop
         words = "" if rule is None else f", width {rule.width:g}"

@@ -218,7 +218,7 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
         logs = np.log(values)
         if clearness(logs, two_means(logs)) < CLEAR:
             continue
-        from .modes import modes_by_values  # takes half a second, for what is rare
+        from .value_modes import modes_by_values  # takes half a second, for what is rare
 
         labels = modes_by_values(values, stream(20_261_128, *names.values()))
         if labels is None:
@@ -476,7 +476,7 @@ def diagnose_trial(
         findings=(*found.findings, *findings),
         two_binaries=tuple(_two_binaries(record, names)),
     )
-    return replace(found, cautions=tuple(cautions_of(found, waits=trial.holds_waiting(metric))))
+    return replace(found, cautions=tuple(cautions_of(found, waits=trial.kind(metric).waits)))
 
 
 @checks_arguments

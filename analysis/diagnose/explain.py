@@ -196,7 +196,7 @@ def _with_further(trial: Trial) -> Trial:
     Numbers of its builds are left out: how long a compiler took explains no run.
     """
     stored = trial.manifest.metrics
-    metrics: dict[str, Any] = {k: one for k, one in stored.items() if not trial.is_of_builds(k)}
+    metrics: dict[str, Any] = {k: one for k, one in stored.items() if trial.kind(k).of != "build"}
     columns = {k: one for k, one in trial.metrics.items() if k not in stored or k in metrics}
 
     def add(name: str, values: Array, **about: str) -> None:
@@ -209,7 +209,7 @@ def _with_further(trial: Trial) -> Trial:
     for name, counters in _FURTHER.items():
         if not any(one in metrics for one in counters):
             add(name, trial.numbers[name])
-    if all(trial.is_counter(name) for name in (INSTRUCTIONS, CYCLES)):
+    if all(trial.kind(name).counted for name in (INSTRUCTIONS, CYCLES)):
         counts, cycles = (columns[name].per_run() for name in (INSTRUCTIONS, CYCLES))
         ratio = counts / np.where(cycles > 0, cycles, math.nan)
         add(PER_CYCLE, ratio, better="higher", source="counters")

@@ -15,7 +15,7 @@ import numpy as np
 from ..data.host_record import builds_each_session, not_judged, ordered_variants_of, settings_of
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from ..methods.multilevel.exact import exact_values
+from ..methods.multilevel.estimates import exact_values
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference

@@ -13,7 +13,7 @@ from scipy.special import stdtr, stdtrit
 from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import Cut, cut_between, together
-from ..methods.multilevel.exact import FEWEST, identity_pvalue
+from ..methods.multilevel.estimates import FEWEST, identity_pvalue
 from ..methods.multilevel.failures import fisher
 from ..stats.samples import Array, Integers
 

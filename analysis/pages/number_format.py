@@ -96,6 +96,12 @@ def percent(share: float) -> str:
     return f"{significant(100 * abs(share), 2)} %"
 
 
+def spread(share: float) -> str:
+    """Write a spread such as 0.043 as ``4 %``; below 1 % with a decimal."""
+    found = 100 * share
+    return f"{found:.0f} %" if found >= 0.95 or found == 0 else f"{found:.1f} %"
+
+
 def ratio(value: float) -> str:
     """Write a speedup, such as ``2.41x``."""
     return f"{value:.2f}x" if 0.095 <= value < 9.995 else f"{significant(value)}x"

@@ -274,7 +274,7 @@ def calibrate_trial(
         cautions=merged(
             trial.cautions,
             *(side.cautions for side in sides),
-            _cautions(trial, pairs, pair, rates, lost if trial.holds_waiting(metric) else None),
+            _cautions(trial, pairs, pair, rates, lost if trial.kind(metric).waits else None),
         ),
     )
 

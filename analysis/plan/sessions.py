@@ -33,7 +33,7 @@ from scipy.special import chdtri, stdtrit
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from ..methods.multilevel.exact import exact_values, identity_needs
+from ..methods.multilevel.estimates import exact_values, identity_needs
 from ..pages import number_format as figures
 from ..pages.model import Caution, CommandLine, Page, cautions_of, page, page_of, section, table_of
 from ..stats.arguments import checks_arguments, counted

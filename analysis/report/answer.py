@@ -15,7 +15,7 @@ from ..methods.multilevel.page import looks_text
 from ..methods.multilevel.result import Multilevel
 from ..pages.model import Section, section
 from ..pages.number_format import is_time, outcome_word
-from ..verdict.hosts import like_these_text
+from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
 from ..words import shorten, shortened, shown

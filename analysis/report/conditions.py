@@ -43,7 +43,7 @@ from ..pages.model import (
 )
 from ..pages.number_format import counted, listed, quantity
 from ..record.environment import commit_of, of_one_session
-from ..verdict.hosts import FleetHostStanding
+from ..verdict.fleet import FleetHostStanding
 from ..verdict.result import Verdict
 from ..verdict.sentence import amount_on_hosts
 from ..words import quoted, shorten, shortened, shown

@@ -17,11 +17,15 @@ from ..methods.multilevel.result import MoreSessions, Multilevel
 from ..pages.model import Sentence
 from ..record.fleet import is_fleet
 from ..record.manifest import judge_words
-from ..verdict.fleet import judge_fleet
-from ..verdict.hosts import disagreeing_sentences, refuse_of_fleet, standing_sentences
+from ..verdict.fleet import (
+    disagreeing_sentences,
+    judge_fleet,
+    refuse_of_fleet,
+    standing_sentences,
+)
 from ..verdict.judging import judge, judge_alone, judge_sources
 from ..verdict.result import CandidateVerdict, Verdict
-from ..verdict.sides import without
+from ..verdict.sides import only
 from ..words import command_line, shorten, shortened, shown
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
@@ -260,7 +264,7 @@ def _of_two(sources: Sequence[str], how: Reading, asked: Mapping[str, Any]) -> _
     explain = bool(options.pop("explain", True))
     found = judge_sources(sources[0], sources[1], how, explain=explain, **options)
     sides = (found.sides.baseline, found.sides.candidate)
-    matrices = {one.name: _chosen(one, options.get("benchmarks")) for one in sides}
+    matrices = {one.name: only(one, options.get("benchmarks")) for one in sides}
     return dict(
         title=f"{found.sides.candidate.name} and {found.sides.baseline.name}",
         trials=found.trials,
@@ -279,7 +283,7 @@ def _of_one_file(source: str, how: Reading, asked: Mapping[str, Any]) -> _Read:
     verdict = judge_alone(
         matrix, metric=how.metric or "values", confidence=confidence, benchmarks=chosen
     )
-    matrices = {matrix.name: _chosen(matrix, chosen)}
+    matrices = {matrix.name: only(matrix, chosen)}
     return dict(title=matrix.name, trials=(), verdict=verdict, matrices=matrices, options=options)
 
 
@@ -297,18 +301,12 @@ def _matrices(
     names += [one.variant for one in verdict.alone]
     for name in dict.fromkeys((verdict.baseline, *names)):
         try:
-            matrix = _chosen(trial.matrix(name, verdict.metric, carry_zeros=True), benchmarks)
+            matrix = trial.matrix(name, verdict.metric, carry_zeros=True)
         except AnalysisError:  # no run counts: the verdict says so
             continue
+        matrix = only(matrix, benchmarks)
         if matrix.benchmarks:
             yield name, matrix
-
-
-def _chosen(matrix: PerformanceMatrix, benchmarks: Sequence[str] | None) -> PerformanceMatrix:
-    if benchmarks is None:
-        return matrix
-    zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
-    return without(matrix, {*matrix.benchmarks, *zeros, *matrix.failed} - set(benchmarks))
 
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:

@@ -87,10 +87,7 @@ def _differing(
                 differs = line.outcome in {"faster", "slower"}
                 if ratio is not None and differs and abs(ratio - 1) > _MARGIN:
                     found[variant, line.name] = ratio
-    except (
-        AnalysisError,
-        StoreError,
-    ):  # nobody asked for it: what cannot be compared tells nothing
+    except (AnalysisError, StoreError):  # nobody asked: what cannot be compared tells nothing
         return {}
     return found
 
@@ -121,22 +118,32 @@ def by_services(trial: Trial, metric: str) -> bool:
     """
     if trial.manifest.metrics.get(metric, {}).get("source") == SERVICES:
         return True
-    return bool(settings_of(trial.path).get("services")) and trial.holds_waiting(metric)
+    return bool(settings_of(trial.path).get("services")) and trial.kind(metric).waits
 
 
 def service_cautions(trial: Trial) -> Iterator[Caution]:
     """Say which services shared a CPU with the measured programs or fairtrial, and what worked beside them undeclared."""
-    yield from _left_running(trial)
+    found = [
+        (row.get("session"), str(row.get("what")))
+        for row in readable_rows(trial.path / FINDINGS)
+        if row.get("check") == "hook-left-running"
+    ]
+    if found:  # and used processor time during runs
+        session, what = found[0]
+        more = f", and likewise in {len(found) - 1} more" if len(found) > 1 else ""
+        text = f"{what} of session {session}{more}: nobody saw how long it waited for a CPU; declare it under 'services'"
+        known = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
+        yield Caution("hook-left-running", text, short=known)
     if not settings_of(trial.path).get("services"):
         return
-    found: dict[str, dict[str, None]] = {"runs": {}, "fairtrial": {}}
+    shared: dict[str, dict[str, None]] = {"runs": {}, "fairtrial": {}}
     for row in readable_rows(trial.path / ENVIRONMENT):
         services = row.get("services")
         for label, about in services.items() if isinstance(services, dict) else ():
             beside = about.get("beside") if isinstance(about, dict) else None
-            if beside in found:
-                found[beside][label] = None
-    for beside, labels in found.items():
+            if beside in shared:
+                shared[beside][label] = None
+    for beside, labels in shared.items():
         if labels:
             whom = "the measured programs" if beside == "runs" else "fairtrial itself"
             text = (
@@ -145,21 +152,6 @@ def service_cautions(trial: Trial) -> Iterator[Caution]:
             )
             short = ShortSentence.of(f"services shared a CPU with {whom}")
             yield Caution("services-share-cpus", text, tuple(labels), short)
-
-
-def _left_running(trial: Trial) -> Iterator[Caution]:
-    """Say what hooks left running and that used processor time during runs."""
-    found = [
-        (row.get("session"), str(row.get("what")))
-        for row in readable_rows(trial.path / FINDINGS)
-        if row.get("check") == "hook-left-running"
-    ]
-    if found:
-        session, what = found[0]
-        more = f", and likewise in {len(found) - 1} more" if len(found) > 1 else ""
-        text = f"{what} of session {session}{more}: nobody saw how long it waited for a CPU; declare it under 'services'"
-        known = ShortSentence.of("what a hook left running worked during runs: nobody saw it wait")
-        yield Caution("hook-left-running", text, short=known)
 
 
 _RISK = 0.05
@@ -177,7 +169,7 @@ def waiting_cautions(
 
     A screen that shows only these `benchmarks` is told of these.
     """
-    if not trial.holds_waiting(metric):
+    if not trial.kind(metric).waits:
         return
     names = [name for name in trial.manifest.variants if name in variants]
     found = {name: _waits(trial, name) for name in names}
@@ -317,8 +309,14 @@ def run_cautions(
     yield from latency_cautions(trial, [one.name for one in sides], metric, asked)
     yield from layout_cautions(drawn_layouts(trial, variants))
     # which benchmarks were to have another metric than those of every run, nobody knows
-    awaited = () if metric not in METRIC_NUMBERS else asked or trial.manifest.benchmarks
-    gone = _gone([name for name in awaited if name not in rows and not _counts(trial, name)])
+    names = trial.manifest.benchmarks
+    there = {*rows, *(names[k] for k in np.unique(trial.benchmark[trial.measured]).tolist())}
+    awaited = () if metric not in METRIC_NUMBERS else asked or names
+    gone = None
+    if lost := [name for name in awaited if name not in there]:
+        verb, them = ("is", "it") if len(lost) == 1 else ("are", "them")
+        count = figures.counted(len(lost), "benchmark")
+        gone = ShortSentence.of(f"{count} {verb} missing here: no run of {them} succeeded")
     for one in sides:
         for caution in one.cautions:
             if caution.code == "benchmark-missing":  # each side has it
@@ -328,21 +326,10 @@ def run_cautions(
                 yield caution
 
 
-def _gone(names: Sequence[str]) -> ShortSentence | None:
-    """Count the benchmarks that have no row because none of their runs succeeded."""
-    if not names:
-        return None
-    one = len(names) == 1
-    return ShortSentence.of(
-        f"{figures.counted(len(names), 'benchmark')} {'is' if one else 'are'} missing here: "
-        f"no run of {'it' if one else 'them'} succeeded"
-    )
-
-
 def _failed(trial: Trial, variants: Collection[str], rows: Collection[str]) -> Iterator[Caution]:
     failed = [
         run
-        for run in trial.failures()
+        for run in trial.failed
         if not run.warmup and run.variant in variants
         # a comparison counts these with their limit, or says that they have no value
         if not (run.outcome == "timeout" and run.benchmark in rows and len(variants) > 1)
@@ -377,11 +364,6 @@ def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | 
     where = ("{}", variant) if single else ("{} / {}", bench, variant)
     verb = "failed and are left out" if total > 1 else "failed and is left out"
     return ShortSentence.of(f"{total} of {runs} runs of {where[0]} {verb}", *where[1:])
-
-
-def _counts(trial: Trial, benchmark: str) -> bool:
-    mine = trial.benchmark == trial.manifest.benchmarks.index(benchmark)
-    return bool((mine & trial.measured).any())
 
 
 def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]:
@@ -459,7 +441,6 @@ def shown_cautions(
     verdict: Verdict,
     *,
     called: Mapping[str, str] | None = None,
-    most: int = _MOST,
     without: Collection[str] = (),
 ) -> ShownCautions:
     """Choose the cautions of a verdict that a first screen shows; verdict, gate, compare and report all show these.
@@ -474,8 +455,6 @@ def shown_cautions(
         What is on the screen.
     called : mapping of str to str, optional
         What the screen calls variants, or benchmarks, where that is not their name.
-    most : int
-        How many are shown at the most.
     without : collection of str
         The codes of what the screen says itself, in its own words.
     """
@@ -485,7 +464,6 @@ def shown_cautions(
         rows_of(verdict.candidates, verdict.alone),
         {*names, *(one.host for one in verdict.hosts)},
         called=called,
-        most=most,
     )
 
 

@@ -1,26 +1,29 @@
-"""The answer of `fairtrial compare`: the verdict on its trial, beside the commands and how long they took."""
+"""The answer of `fairtrial compare`: the verdict on its trial, beside the commands and how long they took.
+
+In words it is one sentence, a row for each command, notes, and what comes next.
+"""
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from operator import attrgetter
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..methods.multilevel.failures import fisher
 from ..pages import as_text
 from ..pages.difference import Difference
-from ..pages.model import Page, page_of
+from ..pages.model import Column, Next, Note, Page, Table, page_of, section
+from ..pages.number_format import counted, listed, quantity, significant, spread
 from ..pages.result import Result, plain
-from .compare_sentences import (
-    answer_lines,
-    answer_sentence,
-    next_step,
-    numbered,
-    page_at,
-    quoted,
-)
+from ..words import apart, shorten, shown
 from .judging import judge
+from .result import next_of
+from .sentence import REASONS
 from .sides import VariantTimes, means_of, times_of
 
 if TYPE_CHECKING:
@@ -227,10 +230,11 @@ def answer_of(
     """
     plan = trial.manifest.looks_plan
     verdict = judge(trial, metric="wall", margin=0.01 if plan is None else plan.margin)
-    benchmark, times = trial.manifest.benchmarks[0], times_of(trial)
-    base = times.get((benchmark, verdict.baseline))
-    counted = [*filter(trial.is_counter, trial.manifest.metrics)]  # also of an earlier sitting
-    metrics = [*counted, "max_rss"] if counters or counted else []
+    times = times_of(trial)
+    base = times.get(verdict.baseline)
+    # also of an earlier sitting
+    there = [one for one in trial.manifest.metrics if trial.kind(one).counted]
+    metrics = [*there, "max_rss"] if counters or there else []
     means = {metric: means_of(trial, metric) for metric in metrics}
     lines = {
         one.variant: one.multilevel.benchmarks[0]
@@ -239,7 +243,7 @@ def answer_of(
     }
     found = []
     for one, name in zip(commands, numbered([x.name or x.command for x in commands]), strict=True):
-        cell = (benchmark, one.variant)
+        mine = times.get(one.variant)
         number = name.removeprefix(one.command)  # that tells it from one like it
         found.append(
             ComparedCommand(
@@ -247,12 +251,12 @@ def answer_of(
                 variant=one.variant,
                 name=name,
                 shown=name if one.name else f"{quoted(one.command)}{number}",
-                times=times.get(cell, VariantTimes()),
+                times=mine or VariantTimes(),
                 line=lines.get(one.variant),
                 how=_how(trial, one.variant),
-                answered=_answers(times.get(cell), base),
+                answered=_answers(mine, base),
                 parameters=one.parameters,
-                means={metric: of[cell] for metric, of in means.items() if cell in of},
+                means={x: of[one.variant] for x, of in means.items() if one.variant in of},
             )
         )
     return CompareAnswer(
@@ -283,15 +287,355 @@ def _answers(mine: VariantTimes | None, base: VariantTimes | None) -> bool:
     """Tell whether failed runs leave an answer: few failed, and no more of one side than by chance."""
     if mine is None or not mine.runs or base is None:
         return False
-    if any(side.failed > _FEW * (side.runs + side.failed) for side in (mine, base)):
+    sides = [(side.failed, side.runs + side.failed) for side in (mine, base)]
+    if any(failed > _FEW * runs for failed, runs in sides):
         return False
-    sides = (mine.failed, mine.runs + mine.failed, base.failed, base.runs + base.failed)
-    return not (mine.failed or base.failed) or fisher(*sides) >= _RISK
+    return not (mine.failed or base.failed) or fisher(*sides[0], *sides[1]) >= _RISK
+
+
+# --- How commands are called, and how times are written beside each other.
+
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+_ROUND = 0.9995  # of a unit: what rounds to 1.00 of it
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Put a number behind each name that stands there before: ``sort a`` and ``sort a [2]``."""
+    seen: Counter[str] = Counter()
+    found: list[str] = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} [{seen[name]}]")
+    return found
+
+
+def quoted(name: str) -> str:
+    """Put a command into quotes, those that it does not hold itself."""
+    sign = '"' if "'" in name and '"' not in name else "'"
+    return f"{sign}{name}{sign}"
+
+
+def short_names(names: Sequence[str], width: int) -> list[str]:
+    """Give names of at most `width` columns, separated where that is possible.
+
+    Where one is too long, the trailing words that all share go first: ``gzip -6 …``.
+    """
+    whole = numbered(names)
+    words = [name.split() for name in whole]
+    shared = len(commonprefix([one[::-1] for one in words]))  # noqa: RUF071 - words are meant
+    if max(map(len, whole)) > width and 0 < shared < min(map(len, words)):
+        whole = [f"{' '.join(one[:-shared])} …" for one in words]
+    return [shorten(name, width) for name in apart(whole, width)]
+
+
+class RowUnit(NamedTuple):
+    """The unit of a row, how many seconds it is, and the decimals of all numbers in the row."""
+
+    name: str
+    factor: float
+    decimals: int
+
+    def time(self, *seconds: float | None) -> str:
+        """Write a time with its unit, or a range of them: ``91 … 124 ms``; ``-`` where it is unknown."""
+        numbers = [f"{one / self.factor:.{self.decimals}f}" for one in seconds if one is not None]
+        return f"{' … '.join(numbers)} {self.name}" if len(numbers) == len(seconds) else "-"
+
+
+def row_unit(mean: float | None, wanted: str | None = None) -> RowUnit:
+    """Choose the unit of a row by its mean, or take ``s``, ``ms`` or ``us``; as many digits as that deserves."""
+    value = 0.0 if mean is None else mean
+    fitting = [one for one in _UNITS if wanted is None and value >= _ROUND * one[1]]
+    fitting += [one for one in _UNITS if one[0].replace("µ", "u") == wanted]
+    name, factor = (*fitting, _UNITS[-1])[0]
+    number = value / factor
+    if number >= 20 or not number:
+        return RowUnit(name, factor, 0)
+    return RowUnit(name, factor, 1 if number >= 2 else 2 if number >= 0.2 else 4)
+
+
+def _time(seconds: float) -> str:
+    """Write a measured time by itself, such as ``100 ms`` or ``8.13 ms``."""
+    unit = row_unit(seconds)
+    return f"{significant(seconds / unit.factor, 3)} {unit.name}"
+
+
+def _spent(seconds: float) -> str:
+    """Write how long one measured: ``1.2 s``, ``20 s``, ``4.5 min``."""
+    if seconds < 120:
+        return f"{seconds:.{int(seconds < 9.95)}f} s"
+    minutes = seconds / 60
+    return f"{minutes:.{int(minutes < 9.95)}f} min"
+
+
+# --- The sentence, and what it rests on in brackets.
+
+_NAMED = 3  # commands that a sentence about several names
+_LEAST_NAME = 8
+_Called = Callable[[ComparedCommand], str]
+
+
+def answer_lines(answer: CompareAnswer, width: int) -> list[str]:
+    """Say the answer, and what it rests on, in lines of at most `width` columns.
+
+    Where it takes more than a line, long commands are shortened. What a terminal would obey is written out.
+    """
+    text = answer_sentence(answer, lambda one: shown(one.shown))
+    if len(text) > width:
+        names = [one.name for one in answer.commands]
+        short = short_names(names, max(_LEAST_NAME, width // 2 - 8))
+        called = {
+            one.variant: quoted(name) if one.shown != one.name else name
+            for one, name in zip(answer.commands, short, strict=True)
+        }
+        text = answer_sentence(answer, lambda one: called[one.variant])
+    return [*_filled(text, width), *_filled(f"({_grounds(answer)})", width)]
+
+
+def answer_sentence(answer: CompareAnswer, called: _Called = attrgetter("shown")) -> str:
+    """Say the answer in one line, without what stands in brackets; `called`: what each command is."""
+    if not answer.answered:
+        return _no_answer(answer, called)
+    base = answer.base
+    if len(answer.others) > 1:
+        return _of_several(answer, called)
+    if not answer.others:
+        mean, name = base.times.mean, called(base)
+        return f"no run of {name} counts" if mean is None else f"{name} takes {_time(mean)}"
+    (one,) = answer.others
+    assert one.difference is not None
+    if one.line is not None and one.line.reason == "cut-off":
+        return f"no answer for {called(one)} against {called(base)}: {REASONS['cut-off']}"
+    word, margin = one.word or "undecided", answer.verdict.margin
+    return one.difference.answer(word, called(one), called(base), margin=margin)
+
+
+def _of_several(answer: CompareAnswer, called: _Called) -> str:
+    """Name the fastest, if each of the others is decided against it, or who may be it."""
+    count, standing = len(answer.commands), answer.standing
+    possible = [one for one in answer.commands if one.variant in answer.possible]
+    if standing is None or (len(possible) == count and standing.beside):
+        return f"no fastest of {count}: nothing is decided between them"
+    within = f"within {100 * answer.verdict.margin:g} %"
+    if len(possible) == count:
+        return f"all {count} take the same time, {within}"
+    leader = next(one for one in answer.commands if one.variant == standing.leader)
+    if len(possible) > 1:
+        tied = [called(leader), *(called(one) for one in possible if one is not leader)]
+        alike = {one.variant for one in possible} <= {leader.variant, *standing.alike}
+        few = len(tied) <= _NAMED and not alike
+        named = " or ".join(tied) if few else f"{'' if alike else 'one of '}{listed(tied, _NAMED)}"
+        why = f"the same {within}" if alike else "undecided between them"
+        return f"fastest of {count}: {named} ({why}){_losers(answer, called)}"
+    found = leader.difference
+    if leader is answer.base or found is None:
+        return f"{called(leader)} is the fastest of {count}"
+    phrase = re.sub("^(is|takes) ", "", found.phrase())
+    interval = f" ({found.interval()})" if found.interval() else ""
+    against = f"{phrase} {found.link} {called(answer.base)}{interval}"
+    return f"{called(leader)} is the fastest of {count}: {against}"
+
+
+def _losers(answer: CompareAnswer, called: _Called) -> str:
+    losers = [one for one in answer.commands if one.variant not in answer.possible]
+    if len(losers) > _NAMED:
+        return f"; {len(losers)} others are slower than one of them"
+    faster = next((one for one in answer.others if one.word == "faster"), None)
+    text = ""
+    for one in losers:
+        if one.word == "slower" and one.difference is not None:
+            text += f"; {one.difference.sentence(called(one), called(answer.base))}"
+        elif one is answer.base and faster is not None and faster.difference is not None:
+            text += f"; {faster.difference.turned().sentence(called(one), called(faster))}"
+        else:
+            text += f"; {called(one)} is slower than one of them"
+    return text
+
+
+def _no_answer(answer: CompareAnswer, called: _Called) -> str:
+    failing = [one for one in answer.commands if one.times.failed and not one.answered]
+    if answer.base.times.failed and answer.base not in failing:
+        failing.insert(0, answer.base)
+    if not failing:
+        return "no answer: no run counts"
+    worst = max(failing, key=lambda one: one.times.failed / (one.times.runs + one.times.failed))
+    text = f"no answer: {worst.failed} runs of {called(worst)} failed ({worst.how})"
+    if len(answer.others) != 1:
+        return text
+    other = answer.base if worst is answer.others[0] else answer.others[0]
+    return f"{text}, {other.failed} of {called(other)}"
+
+
+def _grounds(answer: CompareAnswer) -> str:
+    """Give what stands in brackets: the interval, runs, sessions, and the time of measuring."""
+    interval = ""
+    if answer.answered and len(answer.others) < 2:
+        interval = (
+            _interval(*answer.others) if answer.others else _interval_of_times(answer.verdict)
+        )
+    runs = [one.times.runs for one in answer.commands]
+    sessions = max(one.times.sessions for one in answer.commands)
+    text = counted(sum(runs), "run")
+    if len(runs) > 1 and len(set(runs)) == 1:
+        text = f"{counted(runs[0], 'run')} each"
+    spent = f"{text} in {counted(sessions, 'session')}, {_spent(answer.seconds)}"
+    return f"{interval}; {spent}" if interval else spent
+
+
+def _interval(one: ComparedCommand) -> str:
+    """Give the interval; of what takes the same time it has a side, which the sentence does not say."""
+    gap = one.difference
+    if gap is None or one.word == "undecided":  # whose sentence holds it
+        return ""
+    found = gap.interval()
+    if one.word != "equivalent" or gap.ratio is None or "less" in found or "more" in found:
+        return found
+    return f"{found} {'less' if gap.ratio < 1 else 'more'}"
+
+
+def _interval_of_times(verdict: Verdict) -> str:
+    """Give the interval of one command's time in its unit: ``97 to 103``; "" where there is none."""
+    one = verdict.alone[0] if verdict.alone else None
+    if one is None or one.low is None or one.high is None:
+        return ""
+    if Difference(1.0, one.low, one.high).too_few:
+        return "too few to say between what and what"
+    factor = row_unit(one.mean).factor
+    width = (one.high - one.low) / factor
+    decimals = 0 if width >= 9.5 else 1 if width >= 0.95 else 2 if width >= 0.095 else 3
+    return f"{one.low / factor:.{decimals}f} to {one.high / factor:.{decimals}f}"
+
+
+def _filled(text: str, width: int) -> list[str]:
+    """Break a sentence into lines; nothing is wider, and ``5 %`` and ``5 s`` stay together."""
+    whole = re.sub(r"(?<=\d) (?=(?:%|[mµn]?s|min|h)(?!\w))", "\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(whole, width, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+# --- The page: the sentence, a row for each command, what to note, what comes next.
+
+_GAP = 2
+_MOST_NOTES = 3
+_SHORT_S = 0.005  # below it, starting a process is most of a run
+_RANGE = "min … max"
+_DISPENSABLE = ("system", "user", "spread", _RANGE)  # what goes first where a row is too wide
+_METRIC_UNITS = {"max_rss": "B", "peak_memory_tree": "B"}
+_SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 @page_of.register(CompareAnswer)
-def _page(answer: CompareAnswer) -> Page:
-    return page_at(answer)
+def page_at(answer: CompareAnswer, width: int = 80, notes: Sequence[str] = ()) -> Page:
+    """Give the page for a screen of so many columns; `notes` are further ones, such as cautions."""
+    sections = [section(*answer_lines(answer, width)), section(_table(answer, width))]
+    found = [*_notes(answer), *answer.notes, *notes][:_MOST_NOTES]
+    step = next_step(answer)
+    if found or step:
+        sections.append(section(*map(Note, found), *([step] if step else [])))
+    return Page(title="compare", sections=tuple(sections))
+
+
+def next_step(answer: CompareAnswer) -> Next | None:
+    """Give what comes after the verdict; where failed runs withhold it, which of them failed."""
+    verdict = answer.verdict
+    trial = verdict.path or verdict.trial or ""
+    if not answer.answered:
+        return Next(("fairtrial", "status", trial), "which runs failed, and how")
+    undecided = any(one.word == "undecided" for one in answer.others)
+    if undecided and len(answer.others) > 1 and not verdict.closed:
+        return Next(("fairtrial", "compare", "--resume", trial), "goes on with what is undecided")
+    return next_of(verdict)
+
+
+def _notes(answer: CompareAnswer) -> Iterator[str]:
+    """Give the sentences that a reader needs beside the numbers, those that change them most first."""
+    for one in answer.commands:
+        if one.times.failed and (one.answered or one is answer.base):
+            left = f"{'is' if one.times.failed == 1 else 'are'} left out"
+            if one.times.cut:
+                left = f"{one.times.cut} of them count with their limit, as at least that"
+            yield f"{one.failed} runs of {one.shown} failed and {left} ({one.how})"
+        elif one.times.failed and len(answer.others) > 1:
+            yield f"no answer for {one.shown}: {one.failed} runs failed ({one.how})"
+    least = min((one.times.mean for one in answer.commands if one.times.mean), default=_SHORT_S)
+    if least < _SHORT_S:
+        yield f"a run is {_time(least)}: starting a process is most of it"
+    if (count := len(answer.others)) > 1:
+        sure = answer.verdict.confidence
+        level = 100 * (1 - (1 - sure) / count)
+        yield f"each interval is at {level:.4g} %, and they hold together in {100 * sure:g} %"
+
+
+def _table(answer: CompareAnswer, width: int) -> Table:
+    several = len(answer.others) > 1
+    columns = _columns(answer)
+    last = [_last(one, answer) for one in answer.commands]
+    rest = _GAP + max(map(len, last)) if answer.others else 0
+
+    def room() -> int:
+        taken = sum(_GAP + max(map(len, (head, *cells))) for head, cells in columns.items())
+        return width - taken - rest
+
+    for heading in _DISPENSABLE:
+        if room() < _GAP + _LEAST_NAME:
+            columns.pop(heading, None)
+    names = short_names([one.name for one in answer.commands], max(_LEAST_NAME, room()))
+    left = room() + rest - _GAP - max(map(len, names))
+    heads = (f"against {names[answer.baseline]}", "against 1st") if several else ()
+    columns = {"": names, **columns}
+    if answer.others:
+        columns[next((one for one in heads if len(one) <= left), " ")] = last
+    return Table(
+        name="times",
+        columns=tuple(
+            Column(head.strip(), "left" if cells in (names, last) else "right")
+            for head, cells in columns.items()
+        ),
+        rows=tuple(zip(*columns.values(), strict=True)),
+    )
+
+
+def _columns(answer: CompareAnswer) -> dict[str, list[str]]:
+    """Give the columns of numbers: heading -> a cell for each command."""
+    metrics = dict.fromkeys(metric for one in answer.commands for metric in one.means)
+    headings = ("mean", "spread", "user", "system", _RANGE, *metrics)
+    rows = []
+    for one in answer.commands:
+        times, unit = one.times, row_unit(one.times.mean, answer.units)
+        rows.append(
+            (
+                f"{'≥ ' * bool(times.cut)}{unit.time(times.mean)}",
+                "-" if times.spread is None else spread(times.spread),
+                unit.time(times.user),
+                unit.time(times.system),
+                unit.time(times.minimum, times.maximum),
+                *(_mean(one.means.get(metric), metric) for metric in metrics),
+            )
+        )
+    return dict(zip(headings, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _mean(value: float | None, metric: str) -> str:
+    if value is None:
+        return "-"
+    if metric in _METRIC_UNITS:
+        return quantity(value, _METRIC_UNITS[metric])
+    factor, sign = next((one for one in _SCALES if value >= 0.9995 * one[0]), (1.0, ""))
+    return f"{value / factor:.3g} {sign}".strip()
+
+
+def _last(one: ComparedCommand, answer: CompareAnswer) -> str:
+    several, found = len(answer.others) > 1, one.difference
+    if one is answer.base:
+        return "-" if several else ""
+    if not one.answered and one.times.failed:
+        return f"{one.failed} failed"
+    if found is None or not one.answered:
+        return "no answer"
+    if one.word == "undecided":
+        return f"? {found.cell_interval()}" if several and found.low is not None else "undecided"
+    if one.word == "equivalent":
+        return f"same within {100 * answer.verdict.margin:g} %"
+    return re.sub("^(is|takes) ", "", found.phrase()).removesuffix(" as")
 
 
 def screen_of(

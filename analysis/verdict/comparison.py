@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.host_record import is_free_setting, not_judged, question_of, setting_leaves, settings_of
+from ..data.host_record import is_free_setting, question_of, setting_leaves, settings_of
 from ..data.iterations import of_one_basis
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
@@ -20,9 +20,10 @@ from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments
 from ..words import PLACEHOLDER
+from .cautions import question_cautions
 from .comparison_effects import EffectPairs, compare_answers, overall
 from .comparison_result import CampaignChange, TrialComparison, TrialSide, VariantLevel
-from .sides import VariantSide, comparable, looks_at, named_in, sides_of, without
+from .sides import VariantSide, comparable, looks_at, only, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -86,7 +87,9 @@ def compare_trials(
         _side_of(trial, label, look.fields(confidence))
         for trial, label, look in zip((old, new), _labels(old, new), looks, strict=True)
     )
-    same = _same_trial(old, new)
+    # names may have been taken out of one of them
+    m, n = old.manifest, new.manifest
+    same = (m.trial, m.started, len(old)) == (n.trial, n.started, len(new))
     sides, cautions = _variants(old, new, (a, b), metric)
     answers, lacking = _answers(sides, (a, b), looks, confidence, margin)
     candidates = compare_answers(
@@ -98,15 +101,15 @@ def compare_trials(
     )
     levels = tuple(_levels(sides, confidence, margin))
     changed = tuple(_campaign_changes(old, new))
-    imported = "imported" in (old.manifest.origin, new.manifest.origin)  # they had no campaign
+    imported = "imported" in (m.origin, n.origin)  # they had no campaign
     first, second = _environments(old), _environments(new)
     environment, hidden = _environment_changes(old, new, first, second)
-    only = [
+    lone = [
         {
-            "variants": tuple(name for name in one.variants if name not in other.variants),
-            "benchmarks": tuple(name for name in one.benchmarks if name not in other.benchmarks),
+            part: tuple(name for name in getattr(x, part) if name not in getattr(y, part))
+            for part in ("variants", "benchmarks")
         }
-        for one, other in ((a, b), (b, a))
+        for x, y in ((a, b), (b, a))
     ]
     return TrialComparison(
         old=a,
@@ -123,16 +126,20 @@ def compare_trials(
         candidates=candidates,
         levels=levels,
         campaign=changed,
-        plan=_plan_changes(a, b),
+        plan=tuple(
+            CampaignChange(key=name, old=getattr(a, name), new=getattr(b, name), only=None)
+            for name in _PLAN
+            if getattr(a, name) != getattr(b, name)
+        ),
         environment=environment,
         drift_old=_drift(first),
         drift_new=_drift(second),
-        only_old=only[0],
-        only_new=only[1],
+        only_old=lone[0],
+        only_new=lone[1],
         cautions=merged(
-            [not_judged(unnamed)] if unnamed else (),
+            question_cautions(unnamed),
             _cautions(
-                old, new, (a, b), only, same=same, confounded=bool(levels) and not candidates
+                old, new, (a, b), lone, same=same, confounded=bool(levels) and not candidates
             ),
             lacking,
             cautions,
@@ -161,12 +168,6 @@ def _labels(old: Trial, new: Trial) -> tuple[str, str]:
     if names[0] != names[1] or a.resolve() == b.resolve():
         return names
     return str(a), str(b)
-
-
-def _same_trial(old: Trial, new: Trial) -> bool:
-    """Tell whether both hold the runs of one trial, and no others; names may have been taken out."""
-    m, n = old.manifest, new.manifest
-    return (m.trial, m.started, len(old)) == (n.trial, n.started, len(new))
 
 
 # --- What was measured: the variants of both trials, their effects, and how fast their runs are.
@@ -227,19 +228,14 @@ def _answers(
         found = [comparable(one, base) for one, base in zip(both, there[baseline], strict=True)]
         pairs = [pair for pair in found if pair is not None]
         whole = [judged(k, pair) for k, pair in enumerate(pairs)] if len(pairs) == 2 else []
-        known = [
-            {line.name for line in answer.benchmarks if line.speedup is not None}
-            for answer in whole
-        ]
+        known = [{x.name for x in one.benchmarks if x.speedup is not None} for one in whole]
         shared = set.intersection(*known) if known else set()
         if not shared:
-            text = (
-                f"{name}: no benchmark has runs that count of it and of {baseline} in both trials"
-            )
-            lacking.append(Caution("no-common-results", text, (name,)))
+            text = f"{name}: no benchmark has runs that count of it and of {baseline}"
+            lacking.append(Caution("no-common-results", f"{text} in both trials", (name,)))
             continue
         old, new = (
-            answer if names == shared else judged(k, _only(pair, shared))
+            answer if names == shared else judged(k, (only(pair[0], shared), only(pair[1], shared)))
             for k, (answer, names, pair) in enumerate(zip(whole, known, pairs, strict=True))
         )
         theirs = {line.name: line for line in whole[1].benchmarks}
@@ -250,11 +246,6 @@ def _answers(
         )
         answers.append(EffectPairs(old=old, new=new, lone=lone))
     return answers, lacking
-
-
-def _only(pair: Pair, names: set[str]) -> Pair:
-    ours, theirs = (without(matrix, {*named_in(matrix), *matrix.failed} - names) for matrix in pair)
-    return ours, theirs
 
 
 def _levels(variants: Sides, confidence: float, margin: float) -> Iterator[VariantLevel]:
@@ -325,13 +316,6 @@ def _side_of(trial: Trial, label: str, look: Mapping[str, Any]) -> TrialSide:
         outermost=trial.outermost,
         **{name: getattr(manifest, name) for name in _AS_STORED},
         **look,
-    )
-
-
-def _plan_changes(old: TrialSide, new: TrialSide) -> tuple[CampaignChange, ...]:
-    values = ((name, getattr(old, name), getattr(new, name)) for name in _PLAN)
-    return tuple(
-        CampaignChange(key=name, old=a, new=b, only=None) for name, a, b in values if a != b
     )
 
 
@@ -427,13 +411,17 @@ def _cautions(
     old: Trial,
     new: Trial,
     sides: tuple[TrialSide, TrialSide],
-    only: Sequence[Mapping[str, tuple[str, ...]]],
+    rests: Sequence[Mapping[str, tuple[str, ...]]],
     *,
     same: bool,
     confounded: bool,
 ) -> Iterator[Caution]:
     """Say where the trials are one, share runs, or have not the same things to compare."""
-    shared = sorted(_parts(old) & _parts(new))
+    parts = (
+        {part.trial for part in one.manifest.merged_from} or {one.manifest.trial}
+        for one in (old, new)
+    )
+    shared = sorted(set.intersection(*parts))
     if same:
         yield Caution("same-trial", "both are one trial, which always agrees with itself")
     elif shared:
@@ -459,7 +447,7 @@ def _cautions(
             f"the baseline is {a.baseline} in {a.label} and {b.baseline} in {b.label}: {text}",
             (a.baseline, b.baseline),
         )
-    for side, rest in zip(sides, only, strict=True):
+    for side, rest in zip(sides, rests, strict=True):
         names = [*(rest["variants"] if lone is None else ()), *rest["benchmarks"]]
         if names:
             yield Caution(
@@ -477,10 +465,6 @@ def _cautions(
             "the levels of two trials differ by all that differed between them, such as host, hour "
             "and kernel: they tell nothing of a program by itself",
         )
-
-
-def _parts(trial: Trial) -> set[str]:
-    return {part.trial for part in trial.manifest.merged_from} or {trial.manifest.trial}
 
 
 def _own_cautions(old: Trial, new: Trial, sides: tuple[TrialSide, TrialSide]) -> Iterator[Caution]:

@@ -25,6 +25,7 @@ from ..methods.multilevel.advice import chances
 from ..methods.multilevel.estimates import ErrorParts, number_of
 from ..methods.multilevel.host_effects import HostDifferences, Shift, differences_of
 from ..methods.multilevel.law import ErrorLaw
+from ..methods.multilevel.lines import end_of
 from .comparison_result import (
     Agreement,
     CandidateComparison,
@@ -314,24 +315,27 @@ def _compared(
     """Judge one family of effects; `following` is the law of the new trial's next look."""
     if not pairs:
         return
-    found = _differences(pairs, law.alpha, margin)
+    found, d, shifts = _differences(pairs, law.alpha, margin)
     for k, pair in enumerate(pairs):
         old, new = pair.effects
-        shift = found.shift[k]
+        shift = shifts[k]
         agreement, reason = agreement_of(old, new, shift, by_sessions=pair.tested, same=same)
         more = None
         if reason in ("too-wide", "one-session-new"):
             more = more_sessions(old, new, pair.designs, following, margin)
-        numbers = ("error", "freedom", "pvalue", "pvalue_welch", "pvalue_adjusted")
+        tests = ("pvalue", "pvalue_welch", "pvalue_adjusted")
+        single = not math.isnan(found.freedom[k])
         yield EffectComparison(
             name=pair.name,
             old=old,
             new=new,
-            ratio=_ratio(found.estimate[k]),
-            low=_ratio(found.low[k]),
-            high=_ratio(found.high[k]),
-            **{name: number_of(getattr(found, name)[k]) for name in numbers},
-            law=None if shift is None else "welch" if found.welch[k] else "banerjee",
+            ratio=end_of(float(found.estimate[k])),
+            low=end_of(float(d.low[k])),
+            high=end_of(float(d.high[k])),
+            error=number_of(found.error[k]),
+            freedom=number_of(found.freedom[k]),
+            **{name: number_of(getattr(d, name)[k]) for name in tests},
+            law=None if shift is None else "welch" if single else "banerjee",
             difference=shift,
             agreement=agreement,
             reason=reason,
@@ -364,8 +368,3 @@ def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> H
         parts=(parts[0], parts[1]),
         step=np.array([sum(side.step_added or 0.0 for side in pair.effects) for pair in pairs]),
     )
-
-
-def _ratio(log: float) -> float | None:
-    """Give a ratio from its log, cut where it leaves the range of numbers; None for nan."""
-    return None if math.isnan(log) else math.exp(min(max(float(log), -700.0), 700.0))

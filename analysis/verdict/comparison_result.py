@@ -294,7 +294,8 @@ def _page(result: TrialComparison) -> Page:
     for number, one in enumerate(result.candidates, 1):
         title = f"{one.variant} against {one.baseline}" if several else ""
         sections.append(section(*_effects(result, one, number), title=title))
-    looks = [f"{side.label}: {text}" for side in _sides(result) if (text := looks_text(side))]
+    sides = (result.old, result.new)
+    looks = [f"{side.label}: {text}" for side in sides if (text := looks_text(side))]
     if looks:
         sections.append(section(*looks))
     if not (result.candidates or result.same_trial) and result.levels:
@@ -305,10 +306,6 @@ def _page(result: TrialComparison) -> Page:
         sections=(*sections, *_around(result)),
         cautions=result.cautions,
     )
-
-
-def _sides(result: TrialComparison) -> tuple[TrialSide, TrialSide]:
-    return result.old, result.new
 
 
 def _sentences(result: TrialComparison) -> Iterator[str]:
@@ -443,7 +440,7 @@ def _around(result: TrialComparison) -> Iterator[Section]:
     drifts = [
         f"within {side.label} the environment changed as well ({counted(count, 'change')}): "
         + command_line(("fairtrial", "status", side.path, "--diff"))
-        for side, count in zip(_sides(result), (result.drift_old, result.drift_new), strict=True)
+        for side, count in ((result.old, result.drift_old), (result.new, result.drift_new))
         if count
     ]
     if drifts:

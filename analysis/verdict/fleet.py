@@ -1,41 +1,154 @@
-"""Judging a fleet: each host is one draw of the hosts like these.
+"""Judging a fleet, and telling it: each host is one draw of the hosts like these.
 
 Of a host nothing is kept but its verdicts, which hold the values of sessions: a fleet of a thousand
-hosts needs no more memory than its sessions do.
+hosts needs no more memory than its sessions do. Of each environment only differences are kept.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.fleet import OpenedFleet, host_cautions, joined_trial, nothing_to_judge, open_fleet
-from ..errors import InsufficientDataError, UsageError
+from ..errors import InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.hosts import over_hosts
+from ..methods.multilevel.lines import withheld_suite
+from ..methods.multilevel.result import Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Caution, ShortSentence, merged
-from ..record.fleet import HostProgress, with_plans
+from ..pages.difference import Difference
+from ..pages.model import Caution, Sentence, ShortSentence, merged
+from ..record.environment import diff
+from ..record.fleet import HostProgress, HostState, with_plans
+from ..record.shapes import records_of
+from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
+from ..words import quoted, shorten, shown
 from .cautions import method_cautions, question_cautions, run_cautions
-from .hosts import FleetHostStanding, HostEnvironments, undecided_by
 from .judging import Question, judge_host, panel_of
 from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
-from .sentence import basis_of
+from .sentence import basis_of, difference, leading, unanswered
 from .sides import all_failed, comparable, counts_of, looks_at_hosts, sides_of, summed
 
 if TYPE_CHECKING:
     from ..data.iterations import IterationsOfCell, QuantileBasis
     from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
+    from ..methods.multilevel.host_effects import HostEffect, HostLevel
     from ..methods.multilevel.law import Looks
-    from ..methods.multilevel.result import Multilevel
     from ..record.run_numbers import MetricInfo
     from ..record.trial_files import Manifest
-    from .panel import Panel
+
+# --- The hosts of a fleet: how each stands, in what it differs, what failed on it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDifference:
+    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``."""
+
+    key: str
+    here: str
+    most: str
+    program: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetHostStanding:
+    """One host of a fleet."""
+
+    host: str
+    state: HostState
+    done: int
+    planned: int | None
+    why: str | None
+    judged: bool
+    host_id: str | None
+    trial: str
+    differs: tuple[HostDifference, ...] = ()
+
+
+# what is another on every host, or with every login, and says nothing of how it measures
+_OWN = {"host.name", "host.machine_id_sha256", "host.boot_id", "process.cwd"}
+_VARIABLES = ("HOSTNAME", "HOST", "SLURM", "PWD", "TMPDIR", "XDG_")
+_OWN_VARIABLES = tuple(f"variables.{name}" for name in _VARIABLES)
+_LONGEST = 80
+
+
+@dataclass(slots=True)
+class HostEnvironments:
+    """The environments of hosts, gathered one at a time as differences to the first."""
+
+    _reference: Mapping[str, Any] | None = None
+    _hosts: dict[str, dict[str, tuple[str, str, bool]]] = field(default_factory=dict)
+
+    def add(self, host: str, trial: Path) -> None:
+        """Read the environment of a trial's first session; what cannot be read tells nothing."""
+        try:
+            rows = records_of(trial / ENVIRONMENT, EnvironmentShape)
+            record: Mapping[str, Any] | None = next((row for _, row in rows), None)
+        except StoreError:  # being written, or of files of another tool
+            record = None
+        if record is None:
+            return
+        if self._reference is None:
+            self._reference = record
+        self._hosts[host] = {
+            change.key: (_cut(change.old), _cut(change.new), change.identity)
+            for change in diff(self._reference, record)
+            if change.key not in _OWN and change.kind != "variable-key"
+            if not change.key.startswith(_OWN_VARIABLES)
+        }
+
+    def differences(self) -> dict[str, tuple[HostDifference, ...]]:
+        """Give for each host what it has otherwise than most; where all differ, than the first."""
+        found = [(key, *change) for one in self._hosts.values() for key, change in one.items()]
+        keys = {key: old for key, old, _, _ in found}  # the values of the first host
+        programs = {key for key, _, _, identity in found if identity}
+        usual, few = {}, len(self._hosts) < 3
+        for key, old in keys.items():
+            values = Counter(one[key][1] if key in one else old for one in self._hosts.values())
+            most, count = values.most_common(1)[0]
+            usual[key] = most if 2 * count > len(self._hosts) or few else old
+        return {
+            host: tuple(
+                HostDifference(key=key, here=here, most=most, program=key in programs)
+                for key, most in usual.items()
+                if (here := changes[key][1] if key in changes else keys[key]) != most
+            )
+            for host, changes in self._hosts.items()
+        }
+
+
+def _cut(value: Any) -> str:  # noqa: ANN401 - JSON types
+    text = "unknown" if value is None else value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def undecided_by(result: Multilevel, failed: Mapping[str, int]) -> Multilevel:
+    """Take a candidate's words back, as of a trial in which it fails and the baseline does not."""
+    return replace(
+        result,
+        benchmarks=tuple(
+            replace(
+                line,
+                outcome="undecided",
+                reason="fails-always",
+                failed_candidate=line.failed_candidate + failed.get(line.name, 0),
+                fails=None,  # the test of the other hosts says nothing of those
+                pvalue_fails=None,
+                pvalue_fails_adjusted=None,
+                fails_proven=True,
+            )
+            for line in result.benchmarks
+        ),
+        these=result.these and withheld_suite(result.these),
+        similar=result.similar and withheld_suite(result.similar),
+    )
+
 
 _NAMED = 3
 _OF_HOSTS = {"still-running", "ended-early", "runs-missing", "one-variant"}  # said of hosts
@@ -87,46 +200,39 @@ class _Hosts:
             return
         results: dict[str, Multilevel] = {}
         crashed = {}
+        base = sides[baseline]
         for variant, side in sides.items():
-            both = None if variant == baseline else comparable(side, sides[baseline])
-            if both is not None:
+            if variant == baseline:
+                continue
+            if (both := comparable(side, base)) is not None:
                 result = question.compare(*both)
                 if result.design == "confounded":
                     self._leave_out(name, "session and variant cannot be separated there")
                 else:
                     results[variant] = result
-            elif (
-                variant != baseline
-                and sides[baseline].matrix is not None
-                and all_failed(trial, variant)
-            ):
-                failed = (run for run in trial.failures() if not run.warmup)
-                crashed[variant] = Counter(r.benchmark for r in failed if r.variant == variant)
+            elif base.matrix is not None and all_failed(trial, variant):
+                failed = (r for r in trial.failed if r.variant == variant and not r.warmup)
+                crashed[variant] = Counter(run.benchmark for run in failed)
+        rows = {line.name for one in results.values() for line in one.benchmarks}
         found = run_cautions(
-            trial,
-            sides.values(),
-            question.metric,
-            asked=question.benchmarks,
-            rows={line.name for one in results.values() for line in one.benchmarks},
-        )
-        counts = counts_of(trial, question.metric, self.chosen, sides.values())
-        own = tuple(caution for caution in found if caution.code not in _OF_HOSTS)
-        drawn = drawn_layouts(trial, self.chosen)
-        matrices = [side.matrix for side in sides.values() if side.matrix is not None]
-        iterations = tuple(
-            replace(one, host=name) for m in matrices for one in m.judged_iterations.values()
+            trial, sides.values(), question.metric, asked=question.benchmarks, rows=rows
         )
         self.judged.append(
             _JudgedHost(
                 host=name,
                 manifest=trial.manifest,
-                counts=counts,
-                layouts=drawn,
+                counts=counts_of(trial, question.metric, self.chosen, sides.values()),
+                layouts=drawn_layouts(trial, self.chosen),
                 quantile=trial.quantile_basis(question.metric),
                 results=results,
                 crashed=crashed,
-                iterations=iterations,
-                cautions=own,
+                iterations=tuple(
+                    replace(one, host=name)
+                    for side in sides.values()
+                    if side.matrix is not None
+                    for one in side.matrix.judged_iterations.values()
+                ),
+                cautions=tuple(one for one in found if one.code not in _OF_HOSTS),
             )
         )
         self.environments.add(name, trial.path)
@@ -147,12 +253,11 @@ class _Hosts:
             for caution in one.cautions:
                 parts.setdefault(caution, {})[one.host] = caution.text
         for caution, texts in parts.items():
-            short = None if caution.short is None else caution.short.about(*texts)
             names = list(texts)
             where = "all hosts" if len(names) == len(self.judged) else figures.listed(names, _NAMED)
-            text = f"on {where}: {caution.text}"
-            if len(set(texts.values())) > 1:
-                text = f"on {where}, such as {names[0]}: {texts[names[0]]}"
+            where += f", such as {names[0]}" * (len(set(texts.values())) > 1)
+            text = f"on {where}: {texts[names[0]]}"
+            short = None if caution.short is None else caution.short.about(*names)
             yield Caution(caution.code, text, (*names[:_NAMED], *caution.about), short)
 
     def standing(self) -> tuple[FleetHostStanding, ...]:
@@ -219,7 +324,7 @@ def judge_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
-    unnamed = opened.unnamed() if metric is None else ()
+    unnamed = opened.unnamed if metric is None else ()
     usual = metric is None or opened.is_usual(metric)
     question = Question(
         metric=opened.question() if metric is None else metric,
@@ -240,24 +345,18 @@ def judge_fleet(
     found.progress = [*with_plans(found.progress)]
     if not found.judged:
         raise found.unknown or nothing_to_judge(opened.path, found.progress)
-    several = len(found.judged) > 1 and len(found.chosen) > 1
-    answer = _together(opened, found) if several else _as_one_trial(opened, found)
+    if len(found.judged) == 1:  # the only host that can be judged
+        name = found.judged[0].host
+        only = next(one.trial for one in opened.hosts() if one.progress.host == name)
+        assert only is not None  # it was judged
+        answer = replace(judge_host(only, question), path=str(opened.path))
+        answer = replace(answer, cautions=merged(found.left_out_cautions(), answer.cautions))
+    elif len(found.chosen) == 1:  # the only variant, by the hosts
+        answer = replace(judge_host(joined_trial(opened), question), host=None)
+    else:
+        answer = _together(opened, found)
     known = merged(question_cautions(unnamed), _host_cautions(found), answer.cautions)
     return replace(answer, usual=usual, hosts=found.standing(), cautions=known)
-
-
-def _as_one_trial(opened: OpenedFleet, found: _Hosts) -> Verdict:
-    """Judge the only host that can be; or the only variant, by the hosts."""
-    if len(found.judged) > 1:
-        return replace(judge_host(joined_trial(opened), found.question), host=None)
-    trial = next(
-        one.trial
-        for one in opened.hosts()
-        if one.trial is not None and one.progress.host == found.judged[0].host
-    )
-    answer = judge_host(trial, found.question)
-    known = merged(found.left_out_cautions(), answer.cautions)
-    return replace(answer, path=str(opened.path), cautions=known)
 
 
 def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
@@ -267,10 +366,8 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
     names = [variant for variant in found.chosen if variant != first.baseline]
     candidates = tuple(_candidate(name, found, looks) for name in names)
     known = [(one.variant, one.multilevel, one.hosts) for one in candidates if one.multilevel]
-    by_plan = any(
-        one.manifest.looks_plan for one in found.judged
-    )  # then they share the risk already
-    if len(known) > 1 and not by_plan:
+    # by a plan they share the risk already
+    if len(known) > 1 and not any(one.manifest.looks_plan for one in found.judged):
         candidates = tuple(
             _candidate(name, found, looks, [(one, on) for x, one, on in known if x != name])
             for name in names
@@ -295,7 +392,7 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
         iterations=tuple(one for host in found.judged for one in host.iterations),
         cautions=merged(
             _partly(candidates, found),
-            _disagreeing(candidates),
+            _disagreement_cautions(candidates),
             texts,
             method_cautions(candidates),
             found.left_out_cautions(),
@@ -332,47 +429,42 @@ def _explained(
     base = joined.manifest.baseline
     names = (base, *(one.variant for one in candidates))
     sides = sides_of(joined, found.question.metric, names, found.question.benchmarks)
-
-    def panel(one: CandidateVerdict) -> Panel | None:
-        both = comparable(sides[one.variant], sides[base])
-        return None if one.multilevel is None or both is None else panel_of(one.multilevel, both)
-
+    asked = []
+    for one in candidates:
+        result, both = one.multilevel, comparable(sides[one.variant], sides[base])
+        panel = None if result is None or both is None else panel_of(result, both)
+        asked.append(replace(one, panel=panel))
     listed = figures.listed([one.host for one in hosts], _NAMED)
     caution = Caution(
         "hosts-as-sessions",
         f"the published methods, and pictures of single runs, take each of {len(hosts)} hosts "
         f"({listed}) as one session, in this order; the answer does not",
     )
-    return tuple(replace(one, panel=panel(one)) for one in candidates), (caution,)
+    return tuple(asked), (caution,)
 
 
 def _host_cautions(found: _Hosts) -> Iterator[Caution]:
     yield from host_cautions(found.progress)
-    counting = sum(one.counting > 0 for one in found.progress)
-    if len(found.judged) == 1 < counting:
+    if len(found.judged) == 1 < sum(one.counting > 0 for one in found.progress):
         name = found.judged[0].host
-        yield Caution(
-            "one-host", f"one host only ({name}) can be judged: nothing is said of others", (name,)
-        )
+        text = f"one host only ({name}) can be judged: nothing is said of others"
+        yield Caution("one-host", text, (name,))
     programs = {
         host: differing
         for host, those in found.environments.differences().items()
         if (differing := [one.key for one in those if one.program])
     }
     if programs:
-        text = "; ".join(
-            f"{host}: {figures.listed(keys, 2)}" for host, keys in [*programs.items()][:3]
-        )
-        more = f"; and {len(programs) - 3} more hosts" if len(programs) > 3 else ""
+        texts = [f"{host}: {figures.listed(keys, 2)}" for host, keys in programs.items()][:3]
+        texts += [f"and {len(programs) - 3} more hosts"] * (len(programs) > 3)
+        names = tuple(programs)
         yield Caution(
             "binary-differs",
             "what was executed is not the same on all hosts (by its SHA-256, or its commit where each "
             "session builds it), so that hosts and "
-            f"programs are compared together: {text}{more}",
-            tuple(programs),
-            ShortSentence.of(
-                "not all hosts executed the same programs: {} differ", tuple(programs)
-            ),
+            f"programs are compared together: {'; '.join(texts)}",
+            names,
+            ShortSentence.of("not all hosts executed the same programs: {} differ", names),
         )
 
 
@@ -392,22 +484,159 @@ def _partly(candidates: Sequence[CandidateVerdict], found: _Hosts) -> Iterator[C
             )
         hosts = tuple(host.host for host in found.judged if one.variant in host.results)
         if len(hosts) == 1:
-            yield Caution(
-                "one-host",
-                f"{one.variant} can be compared on one host only ({hosts[0]}): nothing is said of others",
-                (one.variant, *hosts),
+            text = f"{one.variant} can be compared on one host only ({hosts[0]})"
+            yield Caution("one-host", f"{text}: nothing is said of others", (one.variant, *hosts))
+
+
+def _disagreement_cautions(candidates: Sequence[CandidateVerdict]) -> Iterator[Caution]:
+    for one in candidates:
+        names = () if one.hosts is None else tuple(one.hosts.disagreeing)
+        if not names:
+            continue
+        whose = f"{one.variant}: " * (len(candidates) > 1) + figures.listed(names, 4)
+        text = f"{whose} disagree{'s' * (len(names) == 1)} with the other hosts"
+        yield Caution("hosts-disagree", text, (one.variant, *names))
+
+
+# --- What cannot be asked of a fleet, and what is said of it on a screen.
+
+_TWO = "or compare two variants over all hosts: fairtrial verdict {fleet}:ONE {fleet}:OTHER"
+# option -> why it is for one host, and what else there is
+_WHY = {
+    "--pairs": ("its family of pairs is over the sessions of one trial", _TWO),
+    "--rank": ("ranks rest on pairs, whose family is over the sessions of one trial", _TWO),
+    "--always-valid": (
+        "confidence sequences are known for sessions, not for hosts",
+        "or say how often the fleet is looked at: --looks N",
+    ),
+    "--certificate": (
+        "a certificate is of one machine and its design",
+        "or leave it out: a fleet's own error rates are told by fairtrial calibrate {fleet}",
+    ),
+    "--level iteration": ("hosts are compared by their processes", "or leave it out"),
+}
+
+
+def refuse_of_fleet(fleet: Path, options: Iterable[str], command: str = "verdict") -> None:
+    """Refuse the first of these options, if there is one."""
+    for option in options:
+        if option in _WHY:
+            why, instead = _WHY[option]
+            raise UsageError(
+                f"{option} is for the trial of one host: {why}",
+                str(fleet),
+                f"name a host, such as fairtrial {command} {quoted(str(fleet / 'HOST'))} {option}, "
+                + instead.format(fleet=quoted(str(fleet))),
             )
 
 
-def _disagreeing(candidates: Sequence[CandidateVerdict]) -> Iterator[Caution]:
-    for one in candidates:
-        if one.hosts is None or not one.hosts.disagreements:
+_NAME = 20
+_HOST = 24
+_MISSING = 12  # missing hosts that a line names
+_LINES = 4  # hosts in another state, and hosts that disagree
+_TOLD = 2  # hosts that disagree, on a first screen
+_DIFFERENCES = 3
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+def on_hosts_sentences(verdict: Verdict) -> Iterator[Sentence]:
+    """Say below a fleet's sentence what holds on hosts like these, and which hosts disagree with the others."""
+    several = len(verdict.candidates) > 1
+    for one in verdict.candidates:
+        if one.hosts is None or one.multilevel is None:
             continue
-        names = tuple(dict.fromkeys(each.host for each in one.hosts.disagreements))
-        several = f"{one.variant}: " if len(candidates) > 1 else ""
-        yield Caution(
-            "hosts-disagree",
-            f"{several}{figures.listed(names, 4)} disagree{'s' * (len(names) == 1)} with the other "
-            "hosts",
-            (one.variant, *names),
+        parts = [like_these_text(one, verdict), *_disagreeing(one.hosts, verdict)]
+        name = f"{shorten(shown(one.variant), _NAME)} " if several else ""
+        yield Sentence(f"{name}on hosts like these: {'; '.join(parts)}")
+
+
+def like_these_text(one: CandidateVerdict, verdict: Verdict) -> str:
+    """Say what holds on hosts like these: ``3 to 13 % less time``."""
+    result = one.multilevel
+    line = None if result is None else leading(result)
+    if result is None or line is None:
+        return "unknown"
+    if why := unanswered(result, line, shorten(shown(one.variant), _NAME)):
+        return f"no answer: {why}"
+    found = difference(line, verdict)
+    if line.outcome == "equivalent":
+        return f"the same within {100 * verdict.margin:g} % ({found.interval()})"
+    if line.outcome == "undecided":
+        return f"undecided, {found.between()}"
+    if found.link == "as":
+        return f"{found.interval()} {found.phrase().partition(' ')[2].partition(' ')[2]}"
+    return f"{found.interval()} {found.amount().partition(' % ')[2]}"
+
+
+def _disagreeing(level: HostLevel, verdict: Verdict) -> Iterator[str]:
+    """Name the hosts that disagree with the others, with what each says by itself."""
+    effects = {(each.host, each.benchmark): each for each in level.effects}
+    for host, those in [*level.disagreeing.items()][:_TOLD]:
+        name = those[0].benchmark
+        only = name if len(those) == 1 < len(level.benchmarks) else None
+        effect = effects.get((host, only)) or effects.get((host, name))
+        text = f" ({_effect_text(effect, verdict)})" if effect is not None else ""
+        on = f" on {shorten(shown(only), _NAME)}" if only is not None else ""
+        yield f"{shorten(shown(host), _HOST)} disagrees{on}{text}"
+    if len(level.disagreeing) > _TOLD:
+        yield f"{len(level.disagreeing) - _TOLD} more hosts disagree (--explain)"
+
+
+def _effect_text(effect: HostEffect, verdict: Verdict) -> str:
+    found = Difference.of(effect, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
+    amount = found.amount().removesuffix(found.label)
+    if found.link == "as":
+        amount = found.phrase().partition(" ")[2]
+    amount = amount.removesuffix(" time").removesuffix(" memory")
+    return f"{amount}, {found.interval()}" if found.interval() else amount
+
+
+# ---- each host in its own sentence, for --explain and the report
+
+
+def disagreeing_sentences(verdict: Verdict, level: HostLevel) -> Iterator[Sentence]:
+    """Say which hosts disagree with the rest, on what, and what is otherwise there."""
+    differs = {one.host: one.differs for one in verdict.hosts}
+    for host, those in [*level.disagreeing.items()][:_LINES]:
+        text = "; ".join(
+            f"{one.benchmark} {figures.ratio(one.speedup)} against {figures.ratio(one.rest)}"
+            for one in those[:3]
         )
+        if (left := len(those) - 3) > 0:
+            text += f" and {left} more benchmark{'s' * (left > 1)}"
+        texts = [
+            f"{one.key} is {_short_value(one.here)} there, {_short_value(one.most)} on most"
+            for one in differs[host]
+        ] or ["nothing in its environment differs from most hosts'"]
+        if (left := len(texts) - _DIFFERENCES) > 0:
+            texts[_DIFFERENCES:] = [f"and {left} more differences (--json)"]
+        yield Sentence(f"{host} disagrees with the rest: {'; '.join([text, *texts])}")
+    if (left := len(level.disagreeing) - _LINES) > 0:
+        yield Sentence(f"and {left} more hosts disagree with the rest (--json)")
+
+
+def _short_value(value: str) -> str:
+    """Cut a hash, of which the begin tells it from another."""
+    return f"{value[:8]}…" if _HASH.fullmatch(value) else value
+
+
+def standing_sentences(hosts: Sequence[FleetHostStanding], *, whole: bool) -> tuple[Sentence, ...]:
+    """Say which hosts are missing, by their reasons, and how each other one stands that is not complete."""
+    others = [one for one in hosts if one.state not in ("missing", "complete")]
+    by_why: dict[str | None, list[str]] = {}
+    for one in hosts:
+        if one.state == "missing":
+            by_why.setdefault(one.why, []).append(one.host)
+    groups = [
+        f"{figures.listed(names, len(names) if whole else _MISSING)}{f' ({why})' if why else ''}"
+        for why, names in by_why.items()
+    ]
+    texts = [Sentence(f"missing: {'; '.join(groups)}")] if groups else []
+    listed = others if whole else others[:_LINES]
+    for one in listed:
+        planned = "an unknown number of" if one.planned is None else one.planned
+        reason = f" ({one.why})" if one.why else ""
+        texts.append(Sentence(f"{one.state}: {one.host}, {one.done} of {planned} runs{reason}"))
+    if len(listed) < len(others):
+        texts.append(Sentence(f"and {len(others) - len(listed)} more hosts not complete (--all)"))
+    return tuple(texts)

@@ -26,7 +26,7 @@ from .sentence import REASONS, counted_sentence, short_name
 
 if TYPE_CHECKING:
     from ..data.runs import Unit
-    from ..methods.multilevel.exact import Identity
+    from ..methods.multilevel.estimates import Identity
     from ..pages.number_format import Word
     from .result import Verdict
 
@@ -302,10 +302,6 @@ class _Terms(NamedTuple):
         return round(self.one.look_alpha / 2, 15)
 
     @property
-    def law(self) -> ErrorLaw:
-        return ErrorLaw(alpha=self.one.look_alpha, always_valid=self.one.always_valid)
-
-    @property
     def sign(self) -> int:
         return 1 if self.one.better == "higher" else -1
 
@@ -359,7 +355,8 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
         return None, None
     # the clock's step is taken from the distance below the limit
     distance = math.log(line.speedup) - terms.condition.log_limit + (line.step_added or 0.0)
-    both = terms.law.pvalue_of(line, distance)
+    law = ErrorLaw(alpha=terms.one.look_alpha, always_valid=terms.one.always_valid)
+    both = law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
 
@@ -476,11 +473,11 @@ def _line(
 
 def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     """Say which benchmarks no interval answers for, where the suite passes without them."""
-    names = [line.name for line in one.benchmarks if line.reason in _WITHOUT_INTERVAL]
+    names = tuple(line.name for line in one.benchmarks if line.reason in _WITHOUT_INTERVAL)
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
     text = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"
-    short = ShortSentence.of("{} has no interval: the answer stands without", tuple(names))
+    short = ShortSentence.of("{} has no interval: the answer stands without", names)
     return (Caution(WITHOUT, text, (one.candidate, *names), short),)
 
 
@@ -505,11 +502,11 @@ def sentence_of(gate: Gate, one: GatedCandidate) -> str:
     if one.reason in _FAILS:
         return _of_failures(gate, one, ours, base)
     if one.reason == "missing":
-        names = one.missing.candidate
+        names = [*map(short_name, one.missing.candidate)]
         of = figures.counted(len(names) + len(one.benchmarks), "benchmark")
-        listed = figures.listed([*map(short_name, names)], 8)
         were = "was" if len(names) == 1 else "were"
-        return f"{len(names)} of {of} of {base} {were} not measured in {ours}: {listed}"
+        lacking = f"{len(names)} of {of} of {base} {were} not measured in {ours}"
+        return f"{lacking}: {figures.listed(names, 8)}"
     if one.reason is not None:
         why = _DESIGNS.get(one.reason, one.reason).format(noun=one.outermost)
         return f"nothing is decided for {ours} against {base}: {why}"

@@ -17,7 +17,6 @@ from .cautions import host_cautions_in
 from .gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome, difference, sentence_of
 
 LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "OPEN"}
-_SAID: dict[str, str] = {"passed": "ruled out"}  # other outcomes are said as they are called
 _REASONS = {
     "fails-more": "fails more often",
     "fails-always": "no run succeeded",
@@ -46,16 +45,12 @@ class _Row(NamedTuple):
 
     @property
     def outcome_text(self) -> str:
-        return _SAID.get(self.outcome, self.outcome)
+        return "ruled out" if self.outcome == "passed" else self.outcome
 
     @property
     def change(self) -> Value:
         ratio = self.difference.ratio
         return Value(self.difference.cell(), None if ratio is None else ratio - 1)
-
-    @property
-    def interval(self) -> str:
-        return self.difference.cell_interval()
 
 
 def _row(gate: Gate, one: GatedCandidate, line: GateLine) -> _Row:
@@ -103,12 +98,13 @@ def _table(gate: Gate, name: str, rows: list[_Row]) -> Table:
     unit, better = "s" if one.unit is None else one.unit, one.better or "lower"
     more = Difference(2.0, None, None, gate.metric or "wall", unit, better).amount()
     called = shortened([row.name for row in rows], _NAME)
+    level = "" if gate.confidence is None else f"{100 * gate.confidence:.4g} %"
     return table_of(
         name,
         rows,
         ("<", lambda row: called[row.name]),
         (more.partition(" % more")[2].strip() or "change", "change"),
-        ("" if gate.confidence is None else f"{100 * gate.confidence:.4g} %", "interval"),
+        (level, lambda row: row.difference.cell_interval()),
         (f"<{gate.condition}", "outcome_text"),
         ("<", "remark"),
     )
@@ -194,9 +190,10 @@ def _text(gate: Gate, row: _Row) -> str:
     """Say of a benchmark what was found, and what the condition is on it."""
     if row.outcome == "missing":
         return row.remark
-    ends = row.interval if row.difference.too_few else row.difference.interval()
+    gap = row.difference
+    ends = gap.cell_interval() if gap.too_few else gap.interval()
     interval = f" ({ends})" if ends else ""
-    found = "" if row.difference.ratio is None else f"{row.difference.phrase()}{interval}: "
+    found = "" if gap.ratio is None else f"{gap.phrase()}{interval}: "
     return "; ".join(filter(None, (f"{found}{gate.condition} is {row.outcome_text}", row.remark)))
 
 

@@ -56,6 +56,7 @@ from .sides import (
     counts_of,
     known_names,
     looks_at,
+    only,
     refuse_single,
     session_seconds,
     sides_of,
@@ -88,12 +89,6 @@ class Question(NamedTuple):
         known_names("benchmark", self.benchmarks, trial.manifest.benchmarks, str(trial.path))
         return chosen
 
-    def of(self, matrix: PerformanceMatrix) -> PerformanceMatrix:
-        """Leave out the benchmarks of a side that are not asked for."""
-        if self.benchmarks is None:
-            return matrix
-        return without(matrix, {*matrix.benchmarks, *matrix.failed} - set(self.benchmarks))
-
     def compare(
         self,
         candidate: PerformanceMatrix,
@@ -121,23 +116,21 @@ class Question(NamedTuple):
         **known: Any,  # noqa: ANN401 - the further fields of a Verdict
     ) -> Verdict:
         """Make the verdict; of sides that are no trial, without `manifest`, nobody knows the rest."""
-        names = ("trial", "campaign_name", "campaign_path", "host")
-        trial, campaign, campaign_path, host = (getattr(manifest, name, None) for name in names)
-        usual = {
-            "trial": trial,
-            "campaign": campaign,
-            "campaign_path": campaign_path,
-            "host": host,
-            "metric": self.metric,
-            "confidence": self.confidence,
-            "margin": self.margin,
-            "correction": self.correction,
-            "always_valid": self.always_valid,
-            "finished": True,
-            "alone": (),
-            "explained": self.explain,
-        }
-        return Verdict(**{**usual, **counts, **looks.fields(self.confidence), **known})
+        if manifest is not None:
+            about = {"trial": manifest.trial, "campaign": manifest.campaign_name}
+            about |= {"campaign_path": manifest.campaign_path, "host": manifest.host}
+            known = about | known
+        return Verdict(
+            metric=self.metric,
+            confidence=self.confidence,
+            margin=self.margin,
+            correction=self.correction,
+            always_valid=self.always_valid,
+            explained=self.explain,
+            **counts,
+            **looks.fields(self.confidence),
+            **known,
+        )
 
 
 def _certificate(
@@ -248,20 +241,20 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     looks = looks_at([manifest], question.looks, always_valid=question.always_valid)
     sides = sides_of(trial, metric, chosen, question.benchmarks)
     base = sides[manifest.baseline]
-    left = {} if manifest.looks_plan is None else manifest.looks_plan.left
+    plan = manifest.looks_plan
     pairs = {x: comparable(side, base) for x, side in sides.items() if x != manifest.baseline}
     found = {x: question.compare(*both, looks) for x, both in pairs.items() if both is not None}
-    if len(found) > 1 and manifest.looks_plan is None:  # by a plan they share the risk already
+    if len(found) > 1 and plan is None:  # by a plan they share the risk already
         found = {
             x: question.compare(*both, looks, [one for y, one in found.items() if y != x])
             for x, both in pairs.items()
             if both is not None
         }
-    candidates = tuple(
-        _who_left(one) if x in left else one
-        for x, both in pairs.items()
-        for one in (_candidate(x, both, question, found.get(x)),)
-    )
+    for name in found.keys() & (() if plan is None else plan.left):
+        # nothing is said of the baseline's further sessions: it needed no more, as was planned
+        kept = (one for one in found[name].cautions if one.code != "sessions-left-out")
+        found[name] = replace(found[name], cautions=tuple(kept))
+    candidates = tuple(_candidate(x, both, question, found.get(x)) for x, both in pairs.items())
     try:
         diagnosis = diagnose_trial(trial, metric=metric, variants=chosen)
     except InsufficientDataError:  # no run has a value: the verdict says so itself
@@ -272,12 +265,13 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     matrices = [side.matrix for side in sides.values() if side.matrix is not None]
     alone: tuple[VariantSummary, ...] = ()
     if matrices and not candidates:
-        alone = by_themselves(
-            matrices[0],
-            question.confidence
-            if manifest.looks_plan is None
-            else 1.0 - looks.alpha(question.confidence),
-        )
+        level = question.confidence if plan is None else 1.0 - looks.alpha(question.confidence)
+        alone = by_themselves(matrices[0], level)
+    # nobody goes on with another tool's files, or where all looks that were planned are used
+    closed = manifest.origin == "imported"
+    if plan is not None:
+        closed = plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
+    measured_s = session_seconds(trial, trial.sessions)
     return question.verdict(
         counts_of(trial, metric, chosen, sides.values()),
         looks,
@@ -295,14 +289,14 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
         quantile=with_numbers(trial.quantile_basis(metric), matrices, manifest.baseline),
         outermost=trial.outermost,
-        closed=_closed(manifest),
+        closed=closed,
         in_vain=manifest.must_raise is not None,
         explainable=(
             manifest.origin == "measured"
-            and not trial.is_of_builds(metric)
+            and trial.kind(metric).of != "build"
             and not by_services(trial, metric)
         ),
-        session_s=_session_s(trial),
+        session_s=measured_s / trial.sessions if measured_s and trial.sessions else None,
         cautions=merged(
             run_cautions(
                 trial,
@@ -316,20 +310,6 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
             last,
         ),
     )
-
-
-def _closed(manifest: Manifest) -> bool:
-    """Tell whether nobody can go on with a trial: it was imported, or all looks that were planned are used."""
-    plan = manifest.looks_plan
-    if plan is None:
-        return manifest.origin == "imported"
-    return plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
-
-
-def _session_s(trial: Trial) -> float | None:
-    """Give the seconds that a session takes, on average; None where nobody knows."""
-    known = session_seconds(trial, trial.sessions)
-    return known / trial.sessions if known and trial.sessions else None
 
 
 @checks_arguments
@@ -383,14 +363,13 @@ def judge_sides(
         always_valid=always_valid,
         explain=explain,
     )
-    ours, theirs = (replace(question.of(one), cautions=()) for one in given)
+    ours, theirs = (replace(only(one, benchmarks), cautions=()) for one in given)
     look = Looks.of(1 if looks is None else looks, always_valid=always_valid)
     whole = question.compare(ours, theirs, look)
-    only = _candidate(candidate.name, (ours, theirs), question, whole)
-    found = only.multilevel
-    sessions = 0 if found is None else found.sessions
-    if found is not None and found.design == "confounded":
-        sessions = found.sessions_candidate + found.sessions_baseline
+    found = _candidate(candidate.name, (ours, theirs), question, whole)
+    sessions = whole.sessions
+    if whole.design == "confounded":
+        sessions = whole.sessions_candidate + whole.sessions_baseline
     return question.verdict(
         counted(sessions, (ours, theirs)),
         look,
@@ -398,10 +377,10 @@ def judge_sides(
         unit=candidate.unit,
         better=candidate.better,
         baseline=baseline.name,
-        candidates=(only,),
-        outermost="session" if found is None else found.outermost,
+        candidates=(found,),
+        outermost=whole.outermost,
         iterations=tuple(one for m in given for one in m.judged_iterations.values()),
-        cautions=merged(*map(_cautions_of, given), method_cautions([only])),
+        cautions=merged(*map(_cautions_of, given), method_cautions([found])),
     )
 
 
@@ -414,8 +393,7 @@ def judge_alone(
 ) -> Verdict:
     """Give each benchmark's interval of one side, where there is nothing to compare it with."""
     known_names("benchmark", benchmarks, matrix.benchmarks, matrix.name)
-    if benchmarks is not None:
-        matrix = without(matrix, set(matrix.benchmarks) - set(benchmarks))
+    matrix = only(matrix, benchmarks)
     sessions = {session for row in matrix.sessions or () for session in row}
     return Question(metric, confidence, benchmarks).verdict(
         counted(len(sessions), (matrix,)),
@@ -424,7 +402,6 @@ def judge_alone(
         unit=matrix.unit,
         better=matrix.better,
         baseline=matrix.name,
-        candidates=(),
         alone=by_themselves(matrix, confidence),
         outermost=matrix.outermost,
         cautions=_cautions_of(matrix),
@@ -462,14 +439,6 @@ def _candidate(
     )
 
 
-def _who_left(found: CandidateVerdict) -> CandidateVerdict:
-    """Say nothing of the baseline's further sessions: the candidate needed no more, as was planned."""
-    if found.multilevel is None:
-        return found
-    kept = (one for one in found.multilevel.cautions if one.code != "sessions-left-out")
-    return replace(found, multilevel=replace(found.multilevel, cautions=tuple(kept)))
-
-
 def _claimed_by_hpt(
     found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix]
 ) -> HptSpeedup | None:
@@ -486,7 +455,7 @@ def panel_of(
     best: HptSpeedup | None = None,
 ) -> Panel:
     """Ask the published methods about two sides that were compared."""
-    from .panel_methods import ask
+    from .panel import ask
 
     return ask(found, *both, best=_claimed_by_hpt(found, both) if best is None else best)
 
@@ -530,7 +499,12 @@ def judge_sources(
         looks=looks_at([one.manifest for one in trials], looks, always_valid=always_valid),
         **asked,
     )
-    drawn = _drawn(sides, named, dict(zip(folders, trials, strict=True)))
+    opened, drawn = dict(zip(folders, trials, strict=True)), dict[str, tuple[Layout, ...]]()
+    for side, one in zip((sides.baseline, sides.candidate), reversed(named), strict=True):
+        if one is not None:  # a variant of a trial whose sessions may have built it
+            name = one[1] or opened[one[0]].manifest.baseline  # the only one, where none is named
+            if layouts := drawn_layouts(opened[one[0]], [name]):
+                drawn[side.name] = layouts[name]
     first = [one for one in sides.candidate.cautions if one.code == NOT_ASKED]
     others = [one for one in answer.cautions if one.code != NOT_ASKED]
     usual = how.metric is None or all(trial.is_usual(how.metric) for trial in trials)
@@ -557,9 +531,9 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, way in ways.items()
         if others.get(name, way) != way
     }
-    names = (trial.manifest.trial for trial in trials)
-    settings = (trial.manifest.further.get(SETTINGS, {}) for trial in trials)
-    differ = settings_differ(zip(names, settings, strict=True))
+    differ = settings_differ(
+        (one.manifest.trial, one.manifest.further.get(SETTINGS, {})) for one in trials
+    )
     if not changed:
         return sides, differ
     ours = sides.candidate
@@ -572,32 +546,14 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
     return replace(sides, candidate=without(ours, [*changed])), (*texts, *differ)
 
 
-def _drawn(
-    sides: Sides, named: Sequence[tuple[Path, str | None] | None], trials: Mapping[Path, Trial]
-) -> dict[str, tuple[Layout, ...]]:
-    """Give the layouts of the sides that are variants of trials whose sessions built them, the baseline's first."""
-    found: dict[str, tuple[Layout, ...]] = {}
-    for side, one in zip((sides.baseline, sides.candidate), reversed(named), strict=True):
-        if one is None:
-            continue
-        folder, variant = one
-        name = variant or trials[folder].manifest.baseline  # the only one, where none is named
-        drawn = drawn_layouts(trials[folder], [name])
-        if name in drawn:
-            found[side.name] = drawn[name]
-    return found
-
-
 def _once(
     sides: Sides, trials: Sequence[Trial], parts: Sequence[Caution]
 ) -> tuple[Iterable[Caution], ...]:
     of_trials = [caution for trial in trials for caution in trial.cautions]
     both = (sides.candidate, sides.baseline)
+    rest = [one for one in parts if one.code != "imported"]
     if len({one.trial for one in both}) == 1 and len(trials) == 1:
         twice = {known.of(side.name) for side in both for known in of_trials}
-        return of_trials, (one for one in parts if one.code != "imported" and one not in twice)
+        return of_trials, (one for one in rest if one not in twice)
     texts = {known for side in both for known in side.cautions if known.code != "imported"}
-    return (
-        (known for known in of_trials if known not in texts),
-        (one for one in parts if one.code != "imported"),
-    )
+    return (known for known in of_trials if known not in texts), rest

@@ -46,10 +46,10 @@ class PairLine:
     """
 
     rule: Literal["hpt", "t", "resampling"]
-    mean: Mean | None
+    mean: Mean | None = None
     speedup: float | None
-    low: float | None
-    high: float | None
+    low: float | None = None
+    high: float | None = None
     confidence: float | None
     pvalue: float | None
     pvalue_of: str
@@ -147,10 +147,7 @@ def _of_hpt(report: HptReport | None) -> Iterator[PairLine]:
     plain, logs = report.plain, report.context.paired_t[1]
     yield PairLine(
         rule="hpt",
-        mean=None,
         speedup=report.best.value,
-        low=None,
-        high=None,
         confidence=plain.confidence,
         pvalue=plain.pvalue,
         pvalue_of=plain.pvalue_of,

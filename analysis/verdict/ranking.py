@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,9 +13,8 @@ import numpy as np
 from ..data.trial import Trial
 from ..data.trial_cautions import constant_cautions
 from ..errors import UsageError
-from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.failures import failing_of
-from ..methods.multilevel.page import level_text, looks_text
+from ..methods.multilevel.page import interval_text, level_text, looks_text, speedup_text
 from ..pages import number_format as figures
 from ..pages.model import (
     Caution,
@@ -28,7 +26,6 @@ from ..pages.model import (
     page_of,
     section,
     table_of,
-    value_of,
 )
 from ..pages.number_format import Word, outcome_word
 from ..pages.result import Result
@@ -38,6 +35,7 @@ from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
 from ..words import apart, shortened
 from .cautions import question_cautions
+from .judging import Question
 from .sides import VariantSide, comparable, looks_at, sides_of
 
 if TYPE_CHECKING:
@@ -111,11 +109,7 @@ RANKS_ALARM = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RankedPair:
-    result: Multilevel
-    line: Line
-    log: float
+_Pair = tuple["Multilevel", "Line", float]  # with the log of the suite's speedup
 
 
 @checks_arguments
@@ -141,30 +135,27 @@ def rank_variants(
         v for v in manifest.variants if variants is None or v in {*variants, manifest.baseline}
     ]
     sides = sides_of(trial, metric, known, benchmarks)
-    pairs: list[_RankedPair] = []
+    question = Question(metric, confidence, benchmarks, margin=margin, weights=weights)
+    pairs: list[_Pair] = []
     failing: list[Caution] = []
     for a, b in combinations(sides.values(), 2):
         both = comparable(a, b)
         if both is None:
             continue
         failing += _failing(both, look.alpha(confidence) / 2)
-        result = multilevel(
-            *both,
-            confidence=confidence,
-            margin=margin,
-            correction="none",
-            weights=weights,
-            looks=look,
-        )
+        result = question.compare(*both, look)
         line = result.these if result.these is not None else result.benchmarks[0]
         if line.speedup is not None:
-            pairs.append(_RankedPair(result=result, line=line, log=float(np.log(line.speedup))))
+            pairs.append((result, line, float(np.log(line.speedup))))
     if not pairs:
         what = "there are no two variants to compare"
         raise UsageError(what, str(trial.path), "measure a second variant")
     found = tuple(_lines(pairs, look.alpha(confidence)))
-    names = list(dict.fromkeys(n for p in pairs for n in (p.result.candidate, p.result.baseline)))
+    names = list(dict.fromkeys(n for one, _, _ in pairs for n in (one.candidate, one.baseline)))
     published = _friedman(names, sides) if ranked else None
+    nemenyi = None
+    if published is not None:
+        nemenyi = nemenyi_difference(len(names), published.benchmarks, alpha=1 - confidence)
     info = trial.metric(metric)
     return Ranking(
         trial=manifest.trial,
@@ -179,9 +170,7 @@ def rank_variants(
         pairs=found,
         places=_places(names, pairs, found),
         friedman=published,
-        nemenyi=None
-        if published is None
-        else nemenyi_difference(len(names), published.benchmarks, alpha=1 - confidence),
+        nemenyi=nemenyi,
         ranked=ranked,
         timed=figures.timed(info.unit),
         usual=usual,
@@ -200,71 +189,60 @@ def _failing(both: tuple[PerformanceMatrix, PerformanceMatrix], risk: float) -> 
         found = failing_of(ours, theirs, risk=risk, always_valid=False)
         for bench, one in found.items():
             if one.fails_proven and one.reason is not None:
-                lost = [side.failed.get(bench, 0) for side in (ours, theirs)]
-                yield Caution(
-                    one.reason,
-                    f"{bench}: {ours.name} fails in {lost[0]} runs, {theirs.name} in {lost[1]}: ranks "
-                    "say nothing of runs that fail",
-                    (ours.name, theirs.name, bench),
-                )
+                a, b = ours.name, theirs.name
+                text = f"{bench}: {a} fails in {ours.failed.get(bench, 0)} runs, {b} in {theirs.failed.get(bench, 0)}"
+                text += ": ranks say nothing of runs that fail"
+                yield Caution(one.reason, text, (a, b, bench))
 
 
 _TURNED: dict[Word, Word] = {"faster": "slower", "slower": "faster"}
 
 
-def _lines(pairs: Sequence[_RankedPair], risk: float) -> list[PairLine]:
+def _lines(pairs: Sequence[_Pair], risk: float) -> Iterator[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
-    differ = adjusted([_counted(pair, pair.line.pvalue) for pair in pairs], "holm")
-    alike = adjusted([_counted(pair, pair.line.pvalue_equivalent) for pair in pairs], "holm")
-    texts = []
-    for pair, p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
-        line, result = pair.line, pair.result
-        turned = pair.log < 0
-        word: Word = _TURNED.get(line.outcome, line.outcome) if turned else line.outcome
+    # without spread a p-value counts as 1
+    flat = [
+        1.0 if any(x.reason == "no-spread" for x in one.benchmarks) else math.nan
+        for one, _, _ in pairs
+    ]
+    differ, alike = (
+        adjusted([f if p is None else p for f, p in zip(flat, those, strict=True)], "holm")
+        for those in zip(*((x.pvalue, x.pvalue_equivalent) for _, x, _ in pairs), strict=True)
+    )
+    for (result, line, log), p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
+        word, names = line.outcome, [result.candidate, result.baseline]
+        speedup, low, high = line.speedup, line.low, line.high
+        outcomes = [one.outcome for one in result.benchmarks]
+        counts = [outcomes.count("faster"), outcomes.count("slower")]
+        if log < 0:
+            word, names, counts = _TURNED.get(word, word), names[::-1], counts[::-1]
+            speedup, low, high = (None if x is None else 1 / x for x in (speedup, high, low))
         settled = q <= risk / 2 if word == "equivalent" else p <= risk
         settled |= word == "equivalent" and line.law == "identity"  # which needs no p
-        outcomes = [one.outcome for one in result.benchmarks]
-        counts = outcomes.count("faster"), outcomes.count("slower")
-        ends = (line.low, line.high)
-        low, high = (_inverse(ends[1]), _inverse(ends[0])) if turned else ends
-        texts.append(
-            PairLine(
-                candidate=result.baseline if turned else result.candidate,
-                baseline=result.candidate if turned else result.baseline,
-                design=result.design,
-                speedup=_inverse(line.speedup) if turned else line.speedup,
-                low=low,
-                high=high,
-                pvalue=line.pvalue,
-                pvalue_adjusted=None if line.pvalue is None else p,
-                outcome=word if settled else "undecided",
-                outcome_uncorrected=word,
-                faster=counts[1] if turned else counts[0],
-                slower=counts[0] if turned else counts[1],
-            )
+        yield PairLine(
+            candidate=names[0],
+            baseline=names[1],
+            design=result.design,
+            speedup=speedup,
+            low=low,
+            high=high,
+            pvalue=line.pvalue,
+            pvalue_adjusted=None if line.pvalue is None else p,
+            outcome=word if settled else "undecided",
+            outcome_uncorrected=word,
+            faster=counts[0],
+            slower=counts[1],
         )
-    return texts
-
-
-def _counted(pair: _RankedPair, pvalue: float | None) -> float:
-    """Give a p-value for the correction: without spread it counts as 1."""
-    if pvalue is not None:
-        return pvalue
-    return 1.0 if any(line.reason == "no-spread" for line in pair.result.benchmarks) else math.nan
-
-
-def _inverse(value: float | None) -> float | None:
-    return None if value is None else 1 / value
 
 
 def _places(
-    names: Sequence[str], pairs: Sequence[_RankedPair], texts: Sequence[PairLine]
+    names: Sequence[str], pairs: Sequence[_Pair], texts: Sequence[PairLine]
 ) -> tuple[RankRange, ...]:
     """Rank by the mean log against all others; a place may move as far as pairs are not told."""
     logs = dict.fromkeys(names, 0.0)
-    for pair in pairs:
-        logs[pair.result.candidate] += pair.log
-        logs[pair.result.baseline] -= pair.log
+    for one, _, log in pairs:
+        logs[one.candidate] += log
+        logs[one.baseline] -= log
     beaten = {name: [0, 0] for name in names}  # by how many it is beaten, how many it beats
     for line in texts:
         if line.outcome == "faster":
@@ -315,15 +293,21 @@ def _ranking_page(result: Ranking) -> Page:
         )
         if result.friedman is not None and result.nemenyi is not None:
             ranks.append(_published(result.variants, result.friedman, result.nemenyi))
+    faster, slower = (outcome_word(one, timed=result.timed) for one in ("faster", "slower"))
+
+    def counts(one: PairLine) -> str:
+        found = ((one.faster, faster), (one.slower, slower))
+        return ", ".join(f"{count} {word}" for count, word in found if count)
+
     pairs = table_of(
         "pairs",
         result.pairs,
         ("<", lambda one: called[one.candidate]),
         ("<against", lambda one: called[one.baseline]),
-        ("speedup", _speedup),
-        (f"<{level_text(result.look_alpha)}", _interval),
+        ("speedup", lambda one: Value(speedup_text(one), one.speedup)),
+        (f"<{level_text(result.look_alpha)}", lambda one: interval_text(one) or "-"),
         ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
-        ("<benchmarks", lambda one: _counts(one, timed=result.timed)),
+        ("<benchmarks", counts),
     )
     metric_words = () if result.usual else ("--metric", result.metric)
     words = ("fairtrial", "verdict", result.path, *metric_words, *judge_words())
@@ -347,18 +331,3 @@ def _published(variants: tuple[str, ...], found: Friedman, difference: float) ->
         f"Friedman over {found.benchmarks} benchmarks: mean ranks {ranks}; p {figures.pvalue(p)}; "
         f"Nemenyi's critical difference {difference:.2f}"
     )
-
-
-def _speedup(one: PairLine) -> Value:
-    write = partial(figures.ratio_within, low=one.low, high=one.high)
-    return value_of(one.speedup, write)
-
-
-def _interval(one: PairLine) -> str:
-    return "-" if one.low is None or one.high is None else figures.ends(one.low, one.high)
-
-
-def _counts(one: PairLine, *, timed: bool) -> str:
-    counts: tuple[tuple[int, Word], ...] = ((one.faster, "faster"), (one.slower, "slower"))
-    texts = [f"{count} {outcome_word(word, timed=timed)}" for count, word in counts if count]
-    return ", ".join(texts)

@@ -1,18 +1,29 @@
-"""What a verdict holds: nothing that `multilevel` and HPT do not say, and where it comes from."""
+"""What a verdict holds: nothing that `multilevel` and HPT do not say, and where it comes from; what to do after it.
+
+What comes next, after a verdict or a gate, are commands that can be pasted, and work from here.
+"""
 
 from __future__ import annotations
 
+import math
+import os.path
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..methods.multilevel.advice import AT_LOOKS, rounded, sessions_needed
+from ..methods.multilevel.law import ErrorLaw
+from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Caution, ShortSentence
+from ..pages.model import Caution, Next, ShortSentence
+from ..pages.number_format import is_time
 from ..pages.result import Result
-from ..record.trial_files import layouts_by_session, read_builds
+from ..record.manifest import judge_words
+from ..record.trial_files import OPEN_LOOKS, Manifest, layouts_by_session, read_builds
 from ..words import shorten, shown
+from .sentence import leading, sentence_of
 
 if TYPE_CHECKING:
     from ..data.iterations import IterationsOfCell, QuantileBasis
@@ -21,9 +32,9 @@ if TYPE_CHECKING:
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LooksRule
-    from ..methods.multilevel.result import Multilevel
     from ..plan.certificate import Certificate
-    from .hosts import FleetHostStanding
+    from .fleet import FleetHostStanding
+    from .gate import Gate
     from .panel import Panel
     from .sides import VariantSummary
 
@@ -205,11 +216,11 @@ class Verdict(Result):
     )
     derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
 
-    trial: str | None
+    trial: str | None = None
     path: str | None
-    campaign: str | None
-    campaign_path: str | None
-    host: str | None
+    campaign: str | None = None
+    campaign_path: str | None = None
+    host: str | None = None
     metric: str
     unit: str
     better: str
@@ -227,9 +238,9 @@ class Verdict(Result):
     looks_rule: LooksRule
     risk_total: float
     always_valid: bool
-    finished: bool
-    candidates: tuple[CandidateVerdict, ...]
-    alone: tuple[VariantSummary, ...]
+    finished: bool = True
+    candidates: tuple[CandidateVerdict, ...] = ()
+    alone: tuple[VariantSummary, ...] = ()
     diagnosis: Diagnosis | None = None
     certificate: Certificate | None = None
     hosts: tuple[FleetHostStanding, ...] = ()
@@ -257,14 +268,322 @@ class Verdict(Result):
     @property
     def sentence(self) -> str:
         """The answer in one sentence, as screens and the report say it."""
-        from .sentence import sentence_of
-
         return sentence_of(self)
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next, as command lines that can be pasted."""
-        from .next_command import next_of
-
         found = next_of(self)
         return () if found is None else (found.line,)
+
+
+# --- What to do after a verdict.
+
+_SHORT = 20  # columns of a name in a reason
+_FEW = 6  # sessions that a trial has by default
+_SIDE_BY_SIDE = 3  # candidates with a column each
+_LAUNCHER_S = 0.05  # that a session takes beside its runs
+_LEAST_S, _MINUTE_S = 5, 60
+_RESTS = "an answer rests on sessions"
+_VARIES = "where it varies: 1,000 more sessions would not"
+_FAILED = ("fails-more", "fails-always", "missing")
+
+
+def next_of(verdict: Verdict) -> Next | None:
+    """Give what to do next: go on where it is undecided or ended early, else ask why it is slower, or look at every run."""
+    path = verdict.path
+    if verdict.trial is None:
+        return _of_sides(verdict)
+    if path is None:
+        return None
+    if verdict.hosts:
+        return _of_fleet(verdict, path)
+    codes = {caution.code for caution in verdict.cautions}
+    if "still-running" in codes:
+        return _next("status", path, why="how far it is")
+    if "ended-early" in codes and not verdict.closed:
+        return _going_on(verdict, path, why="goes on where it ended")
+    if not verdict.candidates:
+        return _report(verdict, path)
+    known = [(one, one.multilevel) for one in verdict.candidates if one.multilevel is not None]
+    if not known:
+        if verdict.failed:
+            return next_of_failing(path)
+        return _next("verdict", path, *_metric(verdict), "--explain", why="why not")
+    if not verdict.closed and any(result.withheld for _, result in known):
+        return _going_on(verdict, path, why="later: adds sessions of another time")
+    if len(known) > _SIDE_BY_SIDE:
+        best = max(known, key=_place)[0].variant
+        words = ("verdict", path, *_metric(verdict), "--variant", best)
+        return _next(*words, why="its benchmarks, with times")
+    if "one-build" in codes:  # more sessions would bring no other build
+        return _report(verdict, path)
+    return _settling(verdict, path, known) or _why(verdict, path, known) or _report(verdict, path)
+
+
+def _of_fleet(verdict: Verdict, path: str) -> Next:
+    if any(one.state != "complete" for one in verdict.hosts):
+        return _next("status", path, why="what is missing, and how to go on")
+    if any(one.hosts is not None for one in verdict.candidates):
+        why = "how much of the variation is between hosts"
+        return _next("sources", path, *_metric(verdict, "sources"), why=why)
+    return _report(verdict, path)
+
+
+_Known = Sequence[tuple["CandidateVerdict", Multilevel]]
+
+
+def _place(known: tuple[CandidateVerdict, Multilevel]) -> tuple[bool, float]:
+    """Order candidates: the best of those that are faster comes last."""
+    line = leading(known[1])
+    if line is None or line.speedup is None:
+        return False, 0.0
+    return line.outcome == "faster", line.speedup
+
+
+def _why(verdict: Verdict, path: str, known: _Known) -> Next | None:
+    """Ask in which functions a candidate takes longer; None where none does, or nothing can be executed again.
+
+    The host is not asked: what is said of a trial is the same wherever it is read, and `why` says what it needs.
+    """
+    if not verdict.explainable or verdict.closed or not is_time(verdict.unit):
+        return None
+    slower = [one.variant for one, result in known if _word(result) == "slower"]
+    if not slower:
+        return None
+    all_of_them = len(slower) > 1 and verdict.usual  # which `why` finds itself
+    source = path if all_of_them else f"{path}:{slower[0]}"
+    return _next("why", source, why="in which functions it takes longer")
+
+
+def _next(*words: str, why: str) -> Next:
+    return Next(("fairtrial", *words), why)
+
+
+def _metric(verdict: Verdict, command: str = "verdict") -> tuple[str, ...]:
+    metric = () if verdict.usual else ("--metric", verdict.metric)
+    return (*metric, *judge_words(command))
+
+
+def _report(verdict: Verdict, *sources: str) -> Next:
+    words = (*sources, *_metric(verdict), "-o", "report.html")
+    return _next("report", *words, why="every run, as a page")
+
+
+def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
+    """Go on measuring; where the campaign is not here, ask how."""
+    if verdict.looks_rule == "repeated":
+        words = ["compare", "--resume", path]
+        if sessions is not None and verdict.session_s is not None:
+            words += ["--for", _duration(sessions * (verdict.session_s + _LAUNCHER_S))]
+        return _next(*words, why=why)
+    if verdict.in_vain:
+        return _next("status", path, why="what stopped it, and how to go on")
+    campaign = verdict.campaign_path or f"{path}/campaign.yaml"
+    if not os.path.isfile(campaign):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+        added = "" if sessions is None else f"+{sessions} sessions: "
+        return _next("status", path, why=f"{added}{why}; the campaign is not here")
+    more = () if sessions is None else ("--sessions", f"+{sessions}")
+    return _next("run", campaign, "--resume", "--trial", path, *more, why=why)
+
+
+def _duration(seconds: float) -> str:
+    if seconds <= _MINUTE_S - _LEAST_S:
+        return f"{_LEAST_S * math.ceil(seconds / _LEAST_S)}s"
+    return f"{math.ceil(seconds / _MINUTE_S)}m"
+
+
+def _of_sides(verdict: Verdict) -> Next | None:
+    """Of two sides that are not one trial's campaign: why, and what they look like."""
+    if not verdict.sources:
+        return None
+    found = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    opened = [each for result in found for each in _open(result)]
+    if not opened:
+        return _report(verdict, *verdict.sources)
+    counts = [each.sessions for each in opened if each.sessions is not None]
+    why = "why, by the published methods too"
+    if counts:
+        needed = figures.counted(max(counts), f"more {verdict.outermost}")
+        why = f"about {needed} would settle it"
+    elif any(each.known for each in opened):
+        why = f"more than 1,000 more {verdict.outermost}s would be needed"
+    return _next("verdict", *verdict.sources, *_metric(verdict), "--explain", why=why)
+
+
+# --- What is undecided.
+
+
+class _Open(NamedTuple):
+    """An undecided line: its name, and how many more sessions would decide it, None beyond 1,000 or if not `known`."""
+
+    name: str
+    sessions: int | None
+    known: bool = True
+
+
+def _settling(verdict: Verdict, path: str, known: _Known) -> Next | None:
+    """Give what would settle what is undecided; None where all is decided."""
+    several = len(known) > 1
+    opened = [
+        each._replace(name=f"{each.name} of {one.variant}") if several else each
+        for one, result in known
+        for each in _open(result)
+    ]
+    if not opened or verdict.closed:
+        return None
+    within = [each for each in opened if each.sessions is not None]
+    if verdict.looks_rule == "repeated" and not within:
+        return None
+    if within:
+        count = max(each.sessions or 1 for each in within)
+        differently = ", or measure differently" * (count > MANY_SESSIONS)
+        alone = verdict.looks_rule == "repeated" and not several  # the screen has no other
+        why = f"would settle {'it' if alone else _named(within)}{differently}"
+        return _going_on(verdict, path, why=why, sessions=count)
+    if all(each.known for each in opened):
+        if any(_word(result) not in (None, "undecided") for _, result in known):
+            return None
+        why = f"{_VARIES} settle {_named(opened)}"
+        return _next("sources", path, *_metric(verdict, "sources"), why=why)
+    least = min(result.sessions for _, result in known)
+    if least < _FEW:
+        return _going_on(verdict, path, why=_RESTS, sessions=_FEW - least)
+    return None
+
+
+def _word(result: Multilevel) -> str | None:
+    """Give the word of the line that the sentence is about; None where there is none."""
+    line = leading(result)
+    return None if line is None else line.outcome
+
+
+def _named(opened: Sequence[_Open]) -> str:
+    names = [shorten(shown(each.name), _SHORT) for each in opened]
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
+
+
+def _open(result: Multilevel) -> Iterator[_Open]:
+    """Give the undecided lines of a candidate that more sessions might decide."""
+    if result.design == "confounded":
+        return
+    lines: list[Line] = [*result.benchmarks, *([result.these] if result.these else [])]
+    for line in lines:
+        if line.outcome != "undecided":
+            continue
+        counted = line.law == "identity" and line.more_sessions is not None
+        if not counted and (line.speedup is None or getattr(line, "reason", None) is not None):
+            continue
+        if result.looks_rule == "repeated" and isinstance(line, BenchmarkLine):
+            yield _at_a_later_look(line, result)
+            continue
+        name = f"these {len(result.benchmarks)}" if line is result.these else line.name
+        more = line.more_sessions
+        if more is None:
+            yield _Open(name, None, known=False)
+        else:
+            yield _Open(name, more.worthwhile)
+
+
+def _at_a_later_look(line: BenchmarkLine, result: Multilevel) -> _Open:
+    """Give how many more sessions would decide a command that is looked at again and again: at one of the looks."""
+    law, most = ErrorLaw(alpha=result.look_alpha), OPEN_LOOKS[-1] - line.sessions
+    margin, more = math.log1p(result.margin), None
+    if most > 0:
+        more = sessions_needed(line, law, margin, limit=most, chance=AT_LOOKS)
+    if more is not None:
+        last = line.sessions + more
+        more = next((n for n in OPEN_LOOKS if n >= last), last) - line.sessions
+    return _Open(result.candidate, more)
+
+
+# --- After a gate.
+
+
+def next_of_gate(
+    gate: Gate,
+    verdict: Verdict,
+    manifest: Manifest | None,
+    again: Sequence[str] = (),
+    sources: Sequence[str] = (),
+) -> tuple[Next, ...]:
+    """Give what to do next: go on where it is open, and ask again; else look at every run.
+
+    `again`: The options with which the gate was asked, but for its looks. `sources`: Of a fleet, or of two sides
+    that are no trial's campaign, which have no `manifest`, as they were named.
+    """
+    path = verdict.path
+    if manifest is None or path is None:
+        if any(one.state != "complete" for one in verdict.hosts):
+            return (_next("status", *sources, why="what is missing, and how to go on"),)
+        return (_report(verdict, *sources),)
+    plan, reasons = manifest.looks_plan, {one.reason for one in gate.candidates}
+    used = plan is not None and plan.rule == "planned"  # its one look has all the risk
+    closed = manifest.origin == "imported" or "one-build" in reasons
+    if gate.outcome == "undecided" and not closed and reasons.intersection(_FAILED):
+        return (next_of_failing(path),)
+    if gate.outcome != "undecided" or closed or used:
+        return (_report(verdict, path),)
+    campaign = verdict.campaign_path or f"{path}/campaign.yaml"
+    if verdict.looks_rule == "planned" and len(manifest.appended) + 1 >= verdict.looks:
+        why = "a new trial: all looks that were planned at this one are used"
+        return (_next("run", campaign, why=why),) if os.path.isfile(campaign) else ()  # noqa: PTH113 - as above
+    looks: tuple[str, ...] = ()  # a growing trial counts its looks itself
+    if verdict.looks_rule == "always-valid":
+        looks = ("--always-valid",)
+    elif verdict.looks_rule == "planned":
+        looks = ("--looks", f"{verdict.looks}")
+    asked = ("gate", gate.condition, path, *again, *_metric(verdict), *looks)
+    then = _next(*asked, why="then the gate again")
+    codes = {caution.code for caution in verdict.cautions}
+    if "still-running" in codes:
+        return (_next("status", path, why="how far it is"), then)
+    if plan is not None or "ended-early" in codes:
+        return (_going_on(verdict, path, why="goes on measuring"), then)
+    results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    counts = [count for result in results for count in _needed(gate, result)]
+    within = [count for count in counts if count is not None]
+    least = min((one.sessions for one in gate.candidates), default=0)
+    if within:
+        more, why = max(within), "decides with a chance of 3 in 4 at least"
+    elif least < _FEW:
+        more, why = _FEW - least, _RESTS
+    else:
+        return (_next("sources", path, *_metric(verdict, "sources"), why=f"{_VARIES} decide it"),)
+    return (_going_on(verdict, path, why=why, sessions=more), then)
+
+
+def next_of_failing(path: str) -> Next:
+    """Give what to do next where runs failed, and no speed is the question."""
+    return _next("status", path, why="which runs failed")
+
+
+def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
+    """Give for each line that keeps a candidate undecided how many more sessions decide; None beyond 1,000."""
+    if result.design not in ("paired", "separate") or result.sessions < 2:
+        return
+    gated = next(one for one in gate.candidates if one.candidate == result.candidate)
+    by_name = {line.name: line for line in result.benchmarks}
+    opened: list[Line] = [by_name[name] for name in gated.named("undecided")]
+    if gate.on == "suite" and gated.suite is not None:
+        whole = result.these or by_name[gated.suite.name]
+        opened = [whole] if gated.suite.outcome == "undecided" else []
+    # of a growing trial the look i has alpha / (i (i + 1))
+    later = {"single": 1 / 6, "growing": result.looks / (result.looks + 2)}
+    alpha = result.look_alpha * later.get(result.looks_rule, 1.0)
+    law = ErrorLaw(alpha=alpha, always_valid=result.always_valid)
+    for line in opened:
+        if line.speedup is None or not line.error:
+            continue
+        # the distance to the limit takes the place of the one to equal speed
+        far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
+        sessions = line.sessions if isinstance(line, BenchmarkLine) else result.sessions
+        asked = replace(
+            result.benchmarks[0],
+            speedup=far,
+            error=line.error,
+            sessions=sessions,
+            step_added=line.step_added,
+        )
+        more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
+        yield None if more is None else rounded(more)

@@ -37,10 +37,7 @@ from ..pages.model import (
 from ..pages.number_format import Word, outcome_word
 from ..words import WIDTH, apart, shorten, shortened, shown
 from .cautions import shown_cautions
-from .hosts import on_hosts_sentences, standing_sentences
-from .next_command import next_of
-from .panel import explained_sections
-from .result import CandidateVerdict, Verdict, layouts_sentences
+from .result import CandidateVerdict, Verdict, layouts_sentences, next_of
 from .sentence import (
     OF_RUNS,
     corrected,
@@ -100,12 +97,6 @@ def change_interval(line: Line, verdict: Verdict) -> str:
     return difference(line, verdict).cell_interval()
 
 
-def spread_text(share: float) -> str:
-    """Write a spread such as 0.043 as ``4 %``; below 1 % with a decimal."""
-    found = 100 * share
-    return f"{found:.0f} %" if found >= 0.95 or found == 0 else f"{found:.1f} %"
-
-
 # --- The table of a candidate: of a fleet the differences on these hosts, and on hosts like these.
 
 
@@ -118,15 +109,12 @@ class _Row(NamedTuple):
     differ: float | None = None
     mark: str = ""
 
-    def mean(self, side: int, unit: str) -> Cell:
-        return mean_cell(self.line, side, unit) if isinstance(self.line, BenchmarkLine) else ""
-
     @property
     def spread(self) -> Cell:
         if not isinstance(self.line, BenchmarkLine):
             return ""
         sides = self.line.spread_candidate, self.line.spread_baseline
-        return value_of(max((s for s in sides if s is not None), default=None), spread_text)
+        return value_of(max((s for s in sides if s is not None), default=None), figures.spread)
 
     def these_hosts(self, verdict: Verdict) -> str:
         """Give the interval on these hosts, with a mark if that decides nothing."""
@@ -151,17 +139,19 @@ def candidate_blocks(
     most: int = ROWS,
 ) -> Iterator[Table | Sentence]:
     """Set one candidate: its table, and what stands directly below it."""
-    result, several = one.multilevel, len(verdict.candidates) > 1
-    if result is None or (verdict.hosts and one.hosts is None and several):
-        why = "nothing could be" if result is None else "one host only can be"
+    result, several = _in_rows(verdict, one), len(verdict.candidates) > 1
+    if result is None:
+        why = "nothing could be" if one.multilevel is None else "one host only can be"
         if several:  # of a single one the answer says so
             yield Sentence(f"{shorten(shown(one.variant), _NAME)}: {why} compared")
         return
     marks = {name: mark for (variant, name), mark in marked.items() if variant == one.variant}
-    names = [line.name for line in result.benchmarks]
-    speedups = {line.name: line.speedup for line in result.benchmarks}
-    kept, hidden = chosen(names, speedups, marks.keys(), whole=verdict.whole, most=most)
-    yield _fitted(_table(verdict, one, result, marks, kept=kept, number=number))
+    kept, hidden = _kept(verdict, result, marks, most)
+    table = _table(verdict, one, result, marks, kept=kept, number=number)
+    if as_text.natural_width(table) > WIDTH:  # the last line of the suite in one word
+        rows = (("others", *row[1:]) if row[0] == _OTHERS else row for row in table.rows)
+        table = replace(table, rows=tuple(rows))
+    yield table
     if one.hosts is None and any(corrected(x) for x in result.benchmarks if x.name in kept):
         yield Sentence(f"* the interval alone would decide; {family(result)} share the risk")
     if hidden:
@@ -172,9 +162,23 @@ def candidate_blocks(
         f"{shorten(shown(line.name), _NAME)}: {reason_text(line)}"
         for line in result.benchmarks
         if line.name in kept and (line.reason or line.fails_proven) and not marks.get(line.name)
-        if reason_text(line) and not (len(names) == 1 and unanswered(result, line, ""))
+        if reason_text(line)
+        if len(result.benchmarks) > 1 or not unanswered(result, line, "")
     ]
     yield from map(Sentence, texts[:_REASONS] if one.hosts is None else ())
+
+
+def _in_rows(verdict: Verdict, one: CandidateVerdict) -> Multilevel | None:
+    """Give what a candidate's table shows; None where it has none."""
+    lone = verdict.hosts and one.hosts is None and len(verdict.candidates) > 1
+    return None if lone else one.multilevel
+
+
+def _kept(
+    verdict: Verdict, result: Multilevel, marked: Collection[str], most: int
+) -> tuple[tuple[str, ...], int]:
+    speedups = {line.name: line.speedup for line in result.benchmarks}
+    return chosen([*speedups], speedups, marked, whole=verdict.whole, most=most)
 
 
 def _table(
@@ -215,8 +219,8 @@ def _table(
         f"{'benchmarks' if plain else 'hosts'}-{number}",
         rows,
         (title, "name"),
-        (theirs, lambda row: row.mean(1, unit)) if plain else None,
-        (ours, lambda row: row.mean(0, unit)) if plain else None,
+        (theirs, lambda row: mean_cell(row.line, 1, unit)) if plain else None,
+        (ours, lambda row: mean_cell(row.line, 0, unit)) if plain else None,
         (change_heading(verdict), lambda row: change(row.line, verdict)),
         None if plain else ("these hosts", lambda row: row.these_hosts(verdict)),
         (
@@ -228,14 +232,6 @@ def _table(
         None if plain else ("differ", "differing"),
         ("<", "mark"),
     )
-
-
-def _fitted(table: Table) -> Table:
-    """Name the last line of the suite in one word, where a table is too wide."""
-    if as_text.natural_width(table) <= WIDTH:
-        return table
-    rows = (("others", *row[1:]) if row[0] == _OTHERS else row for row in table.rows)
-    return replace(table, rows=tuple(rows))
 
 
 def chosen(
@@ -277,14 +273,11 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     outcomes = [each for each in _WORDS if suite and any(one[each] for one in counts.values())]
     called = shortened([*known], _NAME)
 
-    def mean(row: tuple[str, Line | None]) -> Cell:
-        return mean_cell(row[1], 0, unit) if isinstance(row[1], BenchmarkLine) else "-"
-
     yield table_of(
         "candidates-1",
         [(name, leading(result)) for name, result in known.items()],
         ("<", lambda row: called[row[0]]),
-        None if suite else ("mean", mean),
+        None if suite else ("mean", lambda row: mean_cell(row[1], 0, unit) or "-"),
         (change_heading(verdict), lambda row: change(row[1], verdict) if row[1] else "-"),
         (
             level_text(verdict.look_alpha),
@@ -328,7 +321,12 @@ def _first_screen(verdict: Verdict, most: int) -> Page:
     """Fill a page that fits a terminal: up to so many rows, and the cautions that change what they mean."""
     noted = shown_cautions(verdict, without=(OF_RUNS,))  # said below the table
     marks = {row: "" for caution in noted.cautions for row in _rows_about(verdict, caution)}
-    rows = _rows_shown(verdict, _evidence(verdict, marks, most))
+    rows = {
+        (one.variant, name)
+        for one in (verdict.candidates if _with_tables(verdict) else ())
+        if (result := _in_rows(verdict, one)) is not None
+        for name in _kept(verdict, result, [n for v, n in marks if v == one.variant], most)[0]
+    }
     notes, number = [], 0
     for caution in noted.cautions:
         those = [row for row in _rows_about(verdict, caution) if row in rows]
@@ -337,7 +335,7 @@ def _first_screen(verdict: Verdict, most: int) -> Page:
             marks[row] += f"[{number}]"
         notes.append(f"[{number}] {caution.text}" if those else caution.text)
     notes += [noted.more] if noted.more else []
-    return _page(verdict, _evidence(verdict, marks, most), notes=notes)
+    return _page(verdict, marks, most, notes=notes)
 
 
 def _rows_about(verdict: Verdict, caution: Caution) -> list[_Place]:
@@ -348,18 +346,6 @@ def _rows_about(verdict: Verdict, caution: Caution) -> list[_Place]:
     return [(candidate, name) for candidate in candidates for name in names]
 
 
-def _rows_shown(verdict: Verdict, evidence: Sequence[Section]) -> set[_Place]:
-    found = set()
-    for table in (block for part in evidence for block in part.blocks if isinstance(block, Table)):
-        kind, _, number = table.name.rpartition("-")
-        one = verdict.candidates[int(number) - 1] if kind in ("benchmarks", "hosts") else None
-        if one is not None and one.multilevel is not None:
-            called = shortened([line.name for line in one.multilevel.benchmarks], _NAME)
-            cells = {str(row[0]) for row in table.rows}
-            found |= {(one.variant, name) for name, cell in called.items() if cell in cells}
-    return found
-
-
 def _whole(verdict: Verdict) -> Page:
     """Fill a page with everything: all cautions, and what was asked to be explained."""
     # that there is one variant only is the answer already
@@ -368,13 +354,19 @@ def _whole(verdict: Verdict) -> Page:
     for number, caution in enumerate(cautions, 1):
         for row in _rows_about(verdict, caution):
             marks[row] = f"{marks.get(row, '')}[{number}]"
-    more = tuple(explained_sections(verdict)) if verdict.explained else ()
-    return _page(verdict, _evidence(verdict, marks, ROWS), more, cautions)
+    if not verdict.explained:
+        return _page(verdict, marks, ROWS, cautions=cautions)
+    from .panel import explained_sections
+
+    more = tuple(explained_sections(verdict))
+    return _page(verdict, marks, ROWS, more=more, cautions=cautions)
 
 
 def _page(
     verdict: Verdict,
-    evidence: Sequence[Section],
+    marks: Mapping[_Place, str],
+    most: int,
+    *,
     more: Sequence[Section] = (),
     cautions: tuple[Caution, ...] = (),
     notes: Sequence[str] = (),
@@ -385,16 +377,18 @@ def _page(
     found += quantile_sentences(verdict.metric, verdict.quantile)
     command = next_of(verdict)
     last: tuple[Block, ...] = (*map(Note, notes), *(() if command is None else (command,)))
+    answer: list[str | Block] = [with_whole_interval(sentence_of(verdict))]
+    if verdict.hosts:
+        from .fleet import on_hosts_sentences, standing_sentences
+
+        answer += on_hosts_sentences(verdict)
+        answer += standing_sentences(verdict.hosts, whole=verdict.whole)
     return Page(
-        title=f"Verdict on {verdict.trial or verdict.candidates[0].variant}",
+        title=f"Verdict on {verdict.trial or (*names[1:], *names)[0]}",
         sections=(
-            section(
-                with_whole_interval(sentence_of(verdict)),
-                *on_hosts_sentences(verdict),
-                *standing_sentences(verdict.hosts, whole=verdict.whole),
-            ),
+            section(*answer),
             section(heading(verdict)),
-            *evidence,
+            *_evidence(verdict, marks, most),
             *((section(*found),) if found else ()),
             *more,
         ),
@@ -406,15 +400,20 @@ def _page(
 def _evidence(verdict: Verdict, marks: Mapping[_Place, str], most: int) -> tuple[Section, ...]:
     if not verdict.candidates:
         return (section(_alone_table(verdict)),)
-    known = {one.variant: one.multilevel for one in verdict.candidates if one.multilevel}
-    of_several = any(len(result.benchmarks) > 1 for result in known.values())
-    apart = len(verdict.candidates) == 1 or (len(known) <= _TABLES and of_several)
-    if not apart and not any(one.hosts for one in verdict.candidates):
+    if not _with_tables(verdict):
+        known = {one.variant: one.multilevel for one in verdict.candidates if one.multilevel}
         return (section(*_listed(verdict, known)),) if known else ()
     return tuple(
         section(*candidate_blocks(verdict, one, marks, number=number, most=most))
         for number, one in enumerate(verdict.candidates, 1)
     )
+
+
+def _with_tables(verdict: Verdict) -> bool:
+    """Tell whether each candidate has a table; else there is one, with a row each."""
+    known = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    of_several = len(known) <= _TABLES and any(len(one.benchmarks) > 1 for one in known)
+    return len(verdict.candidates) == 1 or of_several or any(x.hosts for x in verdict.candidates)
 
 
 def _alone_table(verdict: Verdict) -> Table:

@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ..methods.multilevel.lines import TAKEN_BACK
-from ..methods.multilevel.page import advice_text, count_text, few_sessions_text, reason_text
+from ..methods.multilevel.page import (
+    advice_text,
+    count_text,
+    failed_of,
+    few_sessions_text,
+    reason_text,
+)
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
@@ -121,17 +127,13 @@ _DESIGNS: dict[Unit, dict[str, str]] = {
 
 def heading(verdict: Verdict) -> str:
     """Say what was measured, by which metric, how often, and what counts as the same."""
-    metric = metric_name(verdict.metric) + ", higher is better" * (verdict.better == "higher")
+    metric = "wall time" if verdict.metric == "wall" else short_name(verdict.metric)
+    metric += ", higher is better" * (verdict.better == "higher")
     margin = f"same within {100 * verdict.margin:g} %" if verdict.candidates else ""
     parts = [_measured(verdict), metric, _amount(verdict), margin, _look(verdict)]
     if len(" · ".join(filter(None, parts))) > WIDTH:  # on one line, if possible
         parts.remove(margin)
     return " · ".join(filter(None, parts))
-
-
-def metric_name(metric: str) -> str:
-    """Name a metric on a screen."""
-    return "wall time" if metric == "wall" else shorten(shown(metric), _NAME)
 
 
 def _look(verdict: Verdict) -> str:
@@ -147,8 +149,8 @@ def _measured(verdict: Verdict) -> str:
     """Name what was measured: a campaign on its host, or two sides."""
     if verdict.campaign is None:
         names = [*(one.variant for one in verdict.candidates[:1]), verdict.baseline]
-        return " against ".join(shorten(shown(name), _NAME) for name in names)
-    campaign = shorten(shown(verdict.campaign), _NAME)
+        return " against ".join(map(short_name, names))
+    campaign = short_name(verdict.campaign)
     if verdict.hosts:
         judged = [one.host for one in verdict.hosts if one.judged]
         of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
@@ -158,7 +160,7 @@ def _measured(verdict: Verdict) -> str:
     if verdict.host is None:
         return campaign
     # files from which a trial was imported may name none
-    name = "an unknown host" if verdict.host == "unknown" else shorten(shown(verdict.host), _NAME)
+    name = "an unknown host" if verdict.host == "unknown" else short_name(verdict.host)
     return f"{campaign} on {name}"
 
 
@@ -167,14 +169,13 @@ def _amount(verdict: Verdict) -> str:
     levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
     if levels:
         return amount_on_hosts(levels[0], verdict.session_runs)
-    amount = _counted((verdict.sessions, verdict.sessions), verdict.outermost)
+    amount = figures.counted(verdict.sessions, verdict.outermost)
     if verdict.quantile is not None and verdict.quantile.level == "session":
         pass  # one value each, of however many runs
     elif verdict.session_runs is None:
         amount = f"{verdict.runs} runs"
     else:
-        low, high = verdict.session_runs
-        amount += f" x {low} run{'s' * (high != 1)}" if low == high else f" x {low} to {high} runs"
+        amount += f" x {_counted(verdict.session_runs, 'run')}"
     designs = dict.fromkeys(
         _DESIGNS[one.multilevel.outermost][one.multilevel.design]
         for one in verdict.candidates
@@ -215,25 +216,20 @@ def short_name(name: str) -> str:
     return shorten(shown(name), _NAME)
 
 
-def leading(result: Multilevel) -> Line | None:
+def leading(result: Multilevel | HostLevel) -> Line | None:
     """Give the line that answers for a candidate: the suite's, or that of its only benchmark."""
-    return _leading(result.these, result.benchmarks)
+    if result.these is not None:
+        return result.these
+    known = [line for line in result.benchmarks if line.speedup is not None]
+    if not known and len(result.benchmarks) == 1:
+        return result.benchmarks[0]
+    return known[0] if len(known) == 1 else None
 
 
 def answering(one: CandidateVerdict) -> Line | None:
     """Give the line that a candidate's sentence is about: of a fleet, that of its very hosts."""
-    if one.hosts is not None:
-        return _leading(one.hosts.these, one.hosts.benchmarks)
-    return None if one.multilevel is None else leading(one.multilevel)
-
-
-def _leading(these: Line | None, benchmarks: Sequence[BenchmarkLine]) -> Line | None:
-    if these is not None:
-        return these
-    known = [line for line in benchmarks if line.speedup is not None]
-    if not known and len(benchmarks) == 1:
-        return benchmarks[0]
-    return known[0] if len(known) == 1 else None
+    result = one.hosts or one.multilevel
+    return None if result is None else leading(result)
 
 
 def difference(line: Line, verdict: Verdict) -> Difference:
@@ -363,34 +359,23 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
         return "each was built once, and one value has no interval"
     if isinstance(line, BenchmarkLine):
         if line.reason in ("fails-more", "fails-always"):
-            total = line.failed_candidate + line.runs_candidate
-            other = line.failed_baseline + line.runs_baseline
-            return (
-                f"{line.failed_candidate} of {total} runs of {name} failed, "
-                f"{line.failed_baseline} of {other} of the other"
-            )
+            (failed, runs), (others, of) = failed_of(line)
+            return f"{failed} of {runs} runs of {name} failed, {others} of {of} of the other"
         found = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
         if found or line.difference_low is not None:
             return found
-    elif found := _of_the_suite(result, line):
-        return found
+    elif taken := [one.reason for one in result.benchmarks if one.reason in TAKEN_BACK]:
+        return REASONS[taken[0]]
+    elif line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2)):
+        return REASONS["cut-off"]
     if line.low is None or line.high is None:
-        if any(one.reason == "no-spread" for one in result.benchmarks):
-            return REASONS["no-spread"]
-        return f"there are too few {result.outermost}s for an interval"
-    if not line.low <= 1 <= line.high:
-        if result.withheld:
-            return REASONS["depends"]
-        return f"runs of {name} failed where those of the other did not"
-    return ""
-
-
-def _of_the_suite(result: Multilevel, line: Line) -> str:
-    for one in result.benchmarks:
-        if one.reason in TAKEN_BACK:
-            return REASONS[one.reason]
-    taken = line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2))
-    return REASONS["cut-off"] if taken else ""
+        flat = any(one.reason == "no-spread" for one in result.benchmarks)
+        few = f"there are too few {result.outermost}s for an interval"
+        return REASONS["no-spread"] if flat else few
+    if line.low <= 1 <= line.high:
+        return ""
+    fails = f"runs of {name} failed where those of the other did not"
+    return REASONS["depends"] if result.withheld else fails
 
 
 # ---- one line in a table
@@ -431,10 +416,8 @@ def advice(line: Line, result: Multilevel) -> str:
 
 def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
     """Name the lines of the suite that are there."""
-    lines = (
-        (f"these {len(result.benchmarks)}", result.these),
-        ("others like them", result.similar),
-    )
+    names = (f"these {len(result.benchmarks)}", "others like them")
+    lines = zip(names, (result.these, result.similar), strict=True)
     return tuple((name, line) for name, line in lines if line is not None)
 
 
@@ -473,15 +456,12 @@ def _of_several(known: Sequence[CandidateVerdict], verdict: Verdict, named: Name
 
 
 def _ranked(one: CandidateVerdict, named: NameOf) -> _Ranked:
-    line = answering(one)
-    if one.multilevel is None or line is None or line.low is None or line.high is None:
-        return _Ranked(one.variant, 0.0, math.inf, one)
-    if unanswered(one.multilevel, line, named(one.variant)):
-        return _Ranked(one.variant, 0.0, math.inf, one)
-    if line.cut is None:
-        return _Ranked(one.variant, line.low, line.high, one)
-    low = 0.0 if line.cut.withholds("faster") else line.low
-    return _Ranked(one.variant, low, math.inf if line.cut.withholds("slower") else line.high, one)
+    line, low, high = answering(one), 0.0, math.inf
+    result, name = one.multilevel, named(one.variant)
+    if result and line and line.low and line.high and not unanswered(result, line, name):
+        low = 0.0 if line.cut and line.cut.withholds("faster") else line.low
+        high = math.inf if line.cut and line.cut.withholds("slower") else line.high
+    return _Ranked(one.variant, low, high, one)
 
 
 def _leader(

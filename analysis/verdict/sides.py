@@ -70,6 +70,13 @@ def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMat
     return replace(kept, with_zeros=zeros.select(left) if left else None)
 
 
+def only(matrix: PerformanceMatrix, names: Collection[str] | None) -> PerformanceMatrix:
+    """Leave out all other benchmarks, if any are named."""
+    if names is None:
+        return matrix
+    return without(matrix, {*named_in(matrix), *matrix.failed}.difference(names))
+
+
 def named_in(matrix: PerformanceMatrix) -> set[str]:
     """Name the benchmarks of a side, also those that have runs of 0."""
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
@@ -190,18 +197,11 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         )
         short = ShortSentence.of("{} of {} is not compared: it is the launcher's", metric, floored)
         found.append(Caution("floored", text, (variant, *floored), short))
-    texts = tuple(found)
-    kept: PerformanceMatrix | None = matrix
-    if benchmarks is not None:
-        left_out = {*named_in(matrix), *matrix.failed} - set(benchmarks)
-        kept = without(matrix, left_out) if named_in(matrix) - left_out else None
-    # its cautions are said once, with the trial's; the methods need not say them again
-    return VariantSide(
-        name=variant,
-        matrix=None if kept is None else replace(kept, cautions=()),
-        floored=floored,
-        cautions=texts,
-    )
+    kept: PerformanceMatrix | None = None
+    if benchmarks is None or named_in(matrix).intersection(benchmarks):
+        # its cautions are said once, with the trial's; the methods need not say them again
+        kept = replace(only(matrix, benchmarks), cautions=())
+    return VariantSide(name=variant, matrix=kept, floored=floored, cautions=tuple(found))
 
 
 def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
@@ -359,7 +359,6 @@ def _time(text: str, unknown: datetime.datetime) -> datetime.datetime:
 # account of short runs, has arithmetic means instead, by sessions too.
 
 
-Cell = tuple[str, str]  # benchmark and variant
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
@@ -389,26 +388,34 @@ class VariantTimes:
     cut: int = 0
 
 
-def times_of(trial: Trial) -> dict[Cell, VariantTimes]:
-    """Give the times of each benchmark's variants, in the trial's order.
+def times_of(trial: Trial) -> dict[str, VariantTimes]:
+    """Give the times of each variant of a trial's first benchmark, in the trial's order.
 
-    A variant without any run of a benchmark, successful or not, is left out. Warm-ups, failed runs, the
+    A variant without any run of it, successful or not, is left out. Warm-ups, failed runs, the
     replaced rows of repeated runs, and runs that are there for their counters alone go into no mean.
     """
     failed = trial.candidates & (trial.outcome != 0) & ~trial.apart("wall")
     cut, _, limits = cut_rows(trial, "wall")
     used = trial.judged("wall") | cut
-    found: dict[Cell, VariantTimes] = {}
-    for cell, rows, lost in _cells(trial, used, failed):
+    found: dict[str, VariantTimes] = {}
+    for name in trial.manifest.variants:
+        mine = trial.of_variant(name) & (trial.benchmark == 0)
+        rows, lost = np.flatnonzero(used & mine), int((failed & mine).sum())
+        if not (rows.size or lost):
+            continue
         numbers = {
-            name: trial.numbers[name][rows]
-            for name in ("wall_ns", "user_s", "system_s", "max_rss_bytes")
+            key: trial.numbers[key][rows]
+            for key in ("wall_ns", "user_s", "system_s", "max_rss_bytes")
         }
         sessions = trial.session[rows]
         walls = np.where(cut[rows], limits[rows], numbers["wall_ns"] / 1e9)
-        mean, spread = _geometric(walls, sessions)
+        # without runs, or where some are unknown or 0, there is no geometric mean
+        mean, spread = _arithmetic(walls, sessions), None
+        if walls.size and np.isfinite(walls).all() and (walls > 0).all():
+            means, spread = _means(np.log(walls), sessions)
+            mean = float(np.exp(means.mean()))
         known = walls[np.isfinite(walls)]
-        found[cell] = VariantTimes(
+        found[name] = VariantTimes(
             mean=mean,
             spread=spread,
             user=_arithmetic(numbers["user_s"], sessions),
@@ -424,24 +431,20 @@ def times_of(trial: Trial) -> dict[Cell, VariantTimes]:
     return found
 
 
-def means_of(trial: Trial, metric: str) -> dict[Cell, float]:
-    """Give the mean of another metric, such as a counter: arithmetic, by sessions, in the metric's unit.
+def means_of(trial: Trial, metric: str) -> dict[str, float]:
+    """Give each variant's mean of another metric, such as a counter: arithmetic, by sessions, in the metric's unit.
 
-    Cells without a value are left out.
+    Variants without a value are left out.
 
     Raises
     ------
     UsageError
         If the trial has no such metric.
     """
-    values, used = trial.values(metric), trial.judged(metric)
-    nothing = np.zeros_like(used)
-    found: dict[Cell, float] = {}
-    for cell, rows, _ in _cells(trial, used, nothing):
-        mean = _arithmetic(values[rows], trial.session[rows])
-        if mean is not None:
-            found[cell] = mean
-    return found
+    values, used = trial.values(metric), trial.judged(metric) & (trial.benchmark == 0)
+    rows = {name: used & trial.of_variant(name) for name in trial.manifest.variants}
+    found = {name: _arithmetic(values[row], trial.session[row]) for name, row in rows.items()}
+    return {name: mean for name, mean in found.items() if mean is not None}
 
 
 def session_seconds(trial: Trial, sessions: int) -> float:
@@ -453,38 +456,6 @@ def session_seconds(trial: Trial, sessions: int) -> float:
             ends = trial.start_ns[rows] + np.nan_to_num(trial.numbers["wall_ns"][rows])
             total += float(ends.max() - trial.start_ns[rows].min()) / 1e9
     return total
-
-
-def _cells(
-    trial: Trial, used: NDArray[np.bool_], failed: NDArray[np.bool_]
-) -> list[tuple[Cell, _Integers, int]]:
-    """Give the rows of each cell that count, and how many failed, where there is any of them."""
-    width = len(trial.manifest.variants)
-    where = trial.benchmark * width + trial.variant
-    lost = np.bincount(where[failed], minlength=len(trial.manifest.benchmarks) * width)
-    rows = np.flatnonzero(used)
-    rows = rows[np.argsort(where[rows], kind="stable")]
-    ends = np.searchsorted(where[rows], np.arange(lost.size + 1))
-    found = []
-    for number in range(lost.size):
-        mine = rows[ends[number] : ends[number + 1]]
-        if mine.size or lost[number]:
-            names = (
-                trial.manifest.benchmarks[number // width],
-                trial.manifest.variants[number % width],
-            )
-            found.append((names, mine, int(lost[number])))
-    return found
-
-
-def _geometric(values: _Floats, sessions: _Integers) -> tuple[float | None, float | None]:
-    """Give the geometric mean over sessions, and the relative spread within them; None where unknown."""
-    if not values.size or not np.isfinite(values).all():
-        return None, None
-    if not (values > 0).all():
-        return _arithmetic(values, sessions), None
-    means, spread = _means(np.log(values), sessions)
-    return float(np.exp(means.mean())), spread
 
 
 def _means(logs: _Floats, groups: NDArray[Any]) -> tuple[_Floats, float | None]:

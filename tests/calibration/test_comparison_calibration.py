@@ -130,10 +130,10 @@ def test_one_effect_differs_as_often_as_said(sessions, spread):
     found = differences_of(estimates, errors, freedoms, alpha=0.05, margin=0.0)
     for level, most in ((0.05, 1.1), (0.05 / 8, 1.6)):
         bound = binom.isf(1e-4, trials, most * level) / trials
-        assert np.mean(found.pvalue <= level) <= bound
+        assert np.mean(found.decided.pvalue <= level) <= bound
     if sessions in ((10, 2), (5, 2)) and spread == 3:
         # the negative control: Welch's t, several times too often at the second level
-        assert np.mean(found.pvalue_welch <= 0.05 / 8) > 4 * 0.05 / 8
+        assert np.mean(found.decided.pvalue_welch <= 0.05 / 8) > 4 * 0.05 / 8
 
 
 @spot_check

@@ -124,7 +124,7 @@ def one_sided_constant(n, m, runs, trials):
 
 def without_the_others_spread(*cell):
     """Count by the rule for two sides as it was."""
-    with mock.patch("analysis.methods.multilevel.exact.as_the_other", lambda side, *_: side):
+    with mock.patch("analysis.methods.multilevel.estimates.as_the_other", lambda side, *_: side):
         return one_sided_constant(*cell)
 
 

@@ -73,7 +73,7 @@ def test_a_service_that_spins_on_the_clients_cpu_is_found_and_one_that_sleeps_is
     assert trial.default_metric == "service.s.cpu"
     assert trial.metric("service.s.cpu") == ("s", "lower")
     assert not trial.manifest.declared
-    assert not trial.holds_waiting("service.s.cpu")
+    assert not trial.kind("service.s.cpu").waits
     assert lab.left() == []
 
 

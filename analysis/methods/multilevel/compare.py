@@ -38,8 +38,7 @@ from .design import (
     whole_matrix,
     zeroed_of,
 )
-from .estimates import suite_of_cells
-from .exact import estimates_of, exact_of
+from .estimates import estimates_of, exact_of, suite_of_cells
 from .failures import failing_of
 from .law import ErrorLaw, Looks, decide
 from .lines import (
@@ -50,10 +49,8 @@ from .lines import (
     family_of,
     steady_suite,
     suite_lines,
-    withheld,
+    told_by_values,
     withheld_suite,
-    without_steady_state,
-    without_unequal_values,
 )
 from .page import (
     benchmark_cautions,
@@ -126,11 +123,11 @@ def cut_between(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -
 
 def bounded(line: BenchmarkLine, cut: Cut | None) -> BenchmarkLine:
     """Take back the word of a benchmark's line that its cut runs do not support, and its advice."""
-    open_ = line.outcome == "undecided" and line.reason is None
-    if cut is not None and (cut.withholds(line.outcome) or (open_ and cut.known)):
-        line = replace(line, outcome="undecided", reason=CUT_OFF, more_sessions=None)
     if cut is None:
         return line
+    open_ = line.outcome == "undecided" and line.reason is None
+    if cut.withholds(line.outcome) or (open_ and cut.known):
+        line = replace(line, outcome="undecided", reason=CUT_OFF, more_sessions=None)
     return replace(line, cut=cut, totals=None if cut.known else line.totals)
 
 
@@ -242,7 +239,11 @@ def multilevel(
     ([2]_). With one session the answer holds within it; where session and variant cannot be told
     apart there is an estimate and nothing else.
     """
-    _check_levels(confidence, margin)
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    if not (math.isfinite(margin) and margin >= 0):
+        what = f"margin must be a number of at least 0, not {margin!r}"
+        raise UsageError(what, fix="such as 0.01")
     look = Looks.of(looks, always_valid=always_valid)
     always_valid = look.rule == "always-valid"
     law = ErrorLaw(alpha=look.alpha(float(confidence)), always_valid=always_valid)
@@ -292,16 +293,20 @@ def multilevel(
     )
     suite = suite_lines(judged)
     dependence = dependence_in(layout, tables, counted.candidate, counted.baseline)
-    if (
-        look.rule == "repeated" and dependence is not None and dependence.warned
-    ):  # as `withheld` says
-        lines = tuple(map(withheld, lines))
+    if look.rule == "repeated" and dependence is not None and dependence.warned:
+        lines = tuple(
+            x if x.outcome == "undecided" else replace(x, outcome="undecided", reason="depends")
+            for x in lines
+        )
         suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
-    lines = without_steady_state(lines, whole[0].judged_iterations, whole[1].judged_iterations)
-    lines = without_unequal_values(lines, *whole)
-    lines = tuple(bounded(line, cut_between(*whole, line.name)) for line in lines)
+    lines = tuple(
+        bounded(told_by_values(line, *whole), cut_between(*whole, line.name)) for line in lines
+    )
     suite = bounded_suite(steady_suite(suite, lines), lines)
-    sessions = _sessions(layout)
+    a, b = layout.ours.sessions.size, layout.theirs.sessions.size
+    sessions = {"paired": layout.common.size, "separate": a + b, "confounded": 0}.get(
+        layout.design, 1
+    )
     cautions: tuple[Caution, ...] = (
         *totals_cautions(layout, lines, (ours.name, theirs.name), ours.better, ours.unit),
         *pair.known(),
@@ -334,8 +339,8 @@ def multilevel(
         better=ours.better,
         design=layout.design,
         sessions=sessions,
-        sessions_candidate=layout.ours.sessions.size,
-        sessions_baseline=layout.theirs.sessions.size,
+        sessions_candidate=a,
+        sessions_baseline=b,
         confidence=float(confidence),
         margin=float(margin),
         correction=correction,
@@ -350,15 +355,6 @@ def multilevel(
         dependence=dependence,
         cautions=cautions,
     )
-
-
-def _check_levels(confidence: float, margin: float) -> None:
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
-    if not (math.isfinite(margin) and margin >= 0):
-        raise UsageError(
-            f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
-        )
 
 
 class MetricLine(NamedTuple):
@@ -432,27 +428,16 @@ def _weights(
     given = weights or {}
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise UsageError(
-            f"a weight is given for what is no benchmark here: {figures.listed(unknown)}",
-            fix=f"known here: {figures.listed(known)}",
-        )
+        what = f"a weight is given for what is no benchmark here: {figures.listed(unknown)}"
+        raise UsageError(what, fix=f"known here: {figures.listed(known)}")
     for name, value in given.items():
         if not (math.isfinite(value) and value >= 0):
-            raise UsageError(
-                f"the weight of {name!r} is {value!r}", fix="weights are finite and not negative"
-            )
+            what = f"the weight of {name!r} is {value!r}"
+            raise UsageError(what, fix="weights are finite and not negative")
     found = np.array([float(given.get(name, 1.0)) for name in benchmarks])
     if not found.max() > 0:
         raise UsageError("every benchmark has weight 0", fix="give one a positive weight")
     return np.asarray(found / found.max())
-
-
-def _sessions(layout: Layout) -> int:
-    if layout.design == "paired":
-        return layout.common.size
-    if layout.design == "separate":
-        return layout.ours.sessions.size + layout.theirs.sessions.size
-    return 0 if layout.design == "confounded" else 1
 
 
 def _occasions(layout: Layout, sign: int, law: ErrorLaw, weights: Array) -> str | None:

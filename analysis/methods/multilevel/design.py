@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,8 +126,20 @@ def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layo
         )
         for part in (slice(None, first), slice(first, None))
     )
+    a, b = ours.sessions, theirs.sessions
+    common, design = np.intersect1d(a, b).size, "confounded"
+    if common >= 2:
+        design = "paired"
+    elif a.size >= 2 and b.size >= 2:
+        design = "separate"
+    elif a.size == b.size == common == 1:
+        # whether any benchmark has two blocks that hold both sides
+        cells = [np.unique(side.benchmark * count + side.block) for side in (ours, theirs)]
+        shared = np.intersect1d(cells[0], cells[1], assume_unique=True) // count
+        several = blocks and shared.size and int(np.bincount(shared).max()) >= 2
+        design = f"one session, {'blocks' if several else 'runs'}"
     return Layout(
-        design=_design(ours, theirs, blocks=blocks, count=count),
+        design=cast("Design", design),
         ours=ours,
         theirs=theirs,
         labels=labels,
@@ -135,27 +147,6 @@ def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layo
         benchmarks=n,
         outermost=candidate.outermost if candidate.outermost == baseline.outermost else "session",
     )
-
-
-def _design(ours: SideRuns, theirs: SideRuns, *, blocks: bool, count: int) -> Design:
-    a, b = ours.sessions, theirs.sessions
-    common = np.intersect1d(a, b).size
-    if common >= 2:
-        return "paired"
-    if a.size >= 2 and b.size >= 2:
-        return "separate"
-    if a.size == b.size == common == 1:
-        if blocks and _several_blocks(ours, theirs, count):
-            return "one session, blocks"
-        return "one session, runs"
-    return "confounded"
-
-
-def _several_blocks(ours: SideRuns, theirs: SideRuns, count: int) -> bool:
-    """Tell whether any benchmark has two blocks that hold both sides."""
-    cells = [np.unique(side.benchmark * count + side.block) for side in (ours, theirs)]
-    shared = np.intersect1d(cells[0], cells[1], assume_unique=True) // count
-    return bool(shared.size) and int(np.bincount(shared).max()) >= 2
 
 
 def _sessions(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> tuple[Rows, Rows]:
@@ -232,22 +223,19 @@ def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
         session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
     )
     if layout.design == "one session, runs":
-        single = [_runs(layout, side, sign) for side in (layout.ours, layout.theirs)]
+        single = run_tables(layout, sign)
         for table, means in zip(single, (ours, theirs), strict=True):
             table[:, zeroed] = np.nan
-            table[0, zeroed] = means.mean[means.mean.shape[0] - 1, zeroed]
+            table[0, zeroed] = means.mean[-1, zeroed]
         return _apart(
             _Means(single[0], np.full_like(single[0], np.nan), ours.spread),
             _Means(single[1], np.full_like(single[1], np.nan), theirs.spread),
         )
     if layout.design in ("separate", "confounded"):
+        a, b = layout.ours.sessions, layout.theirs.sessions
         return _apart(
-            *(
-                means._replace(
-                    mean=means.mean[side.sessions], variance=means.variance[side.sessions]
-                )
-                for means, side in ((ours, layout.ours), (theirs, layout.theirs))
-            )
+            _Means(ours.mean[a], ours.variance[a], ours.spread),
+            _Means(theirs.mean[b], theirs.variance[b], theirs.spread),
         )
     return _paired(layout, ours, theirs, sign, zeroed)
 
@@ -328,25 +316,35 @@ def _apart(ours: _Means, theirs: _Means) -> Tables:
 
 
 def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Flags) -> Tables:
-    cells = _common_cells(layout, sign)
-    n, b = len(layout.labels), layout.benchmarks
+    # the blocks of a benchmark that hold both sides, an entry each, with both mean logs
+    both, n, b = (layout.ours, layout.theirs), len(layout.labels), layout.benchmarks
+    width = 1 + max(int(side.block.max()) for side in both)
+    key = np.concatenate([side.benchmark * width + side.block for side in both])
+    found, first, cell = np.unique(key, return_index=True, return_inverse=True)
+    means, there = [], np.ones(len(found), dtype=np.bool_)
+    for side, mine in zip(both, np.split(cell, [len(layout.ours.values)]), strict=True):
+        runs = np.bincount(mine, minlength=len(found))
+        total = np.bincount(mine, _logs(layout, side, sign), minlength=len(found))
+        means.append(total / np.maximum(runs, 1))
+        there &= runs > 0
+    session = np.concatenate([side.session for side in both])[first][there]
+    benchmark, block = (found // width)[there], (found % width)[there]
+    ours_logs, theirs_logs = (one[there] for one in means)
     if layout.design == "one session, blocks":
-        blocks, row = np.unique(cells.block, return_inverse=True)
+        blocks, row = np.unique(block, return_inverse=True)
         a, c = (np.full((len(blocks), b), np.nan) for _ in range(2))
-        a[row, cells.benchmark], c[row, cells.benchmark] = cells.ours, cells.theirs
-        for table, means in ((a, ours), (c, theirs)):
+        a[row, benchmark], c[row, benchmark] = ours_logs, theirs_logs
+        for table, own in ((a, ours), (c, theirs)):
             table[:, zeroed] = np.nan
-            table[0, zeroed] = means.mean[0, zeroed]
+            table[0, zeroed] = own.mean[0, zeroed]
         labels = tuple(str(k + 1) for k in range(len(blocks)))
         within = np.full(a.shape, np.nan)
     else:
-        at = cells.session * b + cells.benchmark
+        at = session * b + benchmark
         count = np.bincount(at, minlength=n * b)
         some = np.maximum(count, 1)
-        a, c = (
-            (np.bincount(at, side, minlength=n * b) / some) for side in (cells.ours, cells.theirs)
-        )
-        squares = np.bincount(at, (cells.ours - cells.theirs - (a - c)[at]) ** 2, minlength=n * b)
+        a, c = (np.bincount(at, x, minlength=n * b) / some for x in (ours_logs, theirs_logs))
+        squares = np.bincount(at, (ours_logs - theirs_logs - (a - c)[at]) ** 2, minlength=n * b)
         by_blocks = squares / np.maximum((count - 1) * count, 1)
         without = (count == 0).reshape(n, b) | zeroed
         a = np.where(without, ours.mean, a.reshape(n, b))
@@ -367,38 +365,6 @@ def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Fla
         rows=labels,
         spread_ours=ours.spread,
         spread_theirs=theirs.spread,
-    )
-
-
-class _BlockCells(NamedTuple):
-    """Blocks of a benchmark that hold both sides, an entry each, with both mean logs."""
-
-    benchmark: Integers
-    session: Integers
-    block: Integers
-    ours: Array
-    theirs: Array
-
-
-def _common_cells(layout: Layout, sign: int) -> _BlockCells:
-    a, b = layout.ours, layout.theirs
-    blocks = 1 + max(int(a.block.max()), int(b.block.max()))
-    key = np.concatenate([side.benchmark * blocks + side.block for side in (a, b)])
-    found, first, cell = np.unique(key, return_index=True, return_inverse=True)
-    means, there = [], np.ones(len(found), dtype=np.bool_)
-    for side, mine in ((a, cell[: len(a.values)]), (b, cell[len(a.values) :])):
-        runs = np.bincount(mine, minlength=len(found))
-        means.append(
-            np.bincount(mine, _logs(layout, side, sign), minlength=len(found)) / np.maximum(runs, 1)
-        )
-        there &= runs > 0
-    session = np.concatenate([a.session, b.session])[first]
-    return _BlockCells(
-        benchmark=(found // blocks)[there],
-        session=session[there],
-        block=(found % blocks)[there],
-        ours=means[0][there],
-        theirs=means[1][there],
     )
 
 
@@ -461,18 +427,19 @@ def totals_table(layout: Layout) -> Array:
     for k in range(layout.benchmarks):
         sides = judged_runs(layout, k)
         if all(values.size >= LEAST and (values > 0).all() for values, _ in sides):
-            ours, theirs = (np.array(_of_side(*side)) for side in sides)
+            of_sides = []
+            for values, session in sides:
+                logs, at = np.log(values), np.unique(session, return_inverse=True)[1]
+                mean, typical = (
+                    (np.bincount(at, x) / np.bincount(at)).mean() for x in (values, logs)
+                )
+                square = _spread(logs) ** 2
+                variance = (math.expm1(min(square, 500.0)) - square) / values.size
+                of_sides.append((float(typical), math.log(mean) - float(typical), variance))
+            ours, theirs = map(np.array, of_sides)
             table[:2, k] = (ours - theirs)[:2]
             table[2, k] = math.sqrt(ours[2] + theirs[2])
     return table
-
-
-def _of_side(values: Array, session: Integers) -> tuple[float, float, float]:
-    logs, at = np.log(values), np.unique(session, return_inverse=True)[1]
-    mean, typical = ((np.bincount(at, x) / np.bincount(at)).mean() for x in (values, logs))
-    spread = _spread(logs)
-    variance = (math.expm1(min(spread**2, 500.0)) - spread**2) / values.size
-    return float(typical), math.log(mean) - float(typical), variance
 
 
 def _spread(logs: Array) -> float:

@@ -20,6 +20,7 @@ both, whatever the permutation can show in so few. And failures that prove nothi
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -283,25 +284,18 @@ def _counts(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -> _C
     """Count a benchmark's runs; None where a side has none."""
     sides = (ours, theirs)
     failed = ours.failed.get(name, 0), theirs.failed.get(name, 0)
-    good = _good(ours, name), _good(theirs, name)
-    if not all(a + b for a, b in zip(failed, good, strict=True)):
+    a, b = (len(x.values(name)) if name in x.benchmarks else 0 for x in sides)
+    good = a, b
+    if not all(map(operator.add, failed, good)):
         return None
     cells = [cells_of(side, name) for side in sides]
     known = [
         _sessions(side, name) if one is None else len(one.runs)
         for side, one in zip(sides, cells, strict=True)
     ]
-    a, b = cells
-    return _Counts(
-        failed=failed,
-        good=good,
-        sessions=min(known),
-        hosts=None if a is None or b is None else (SidesCells(a, b),),
-    )
-
-
-def _good(matrix: PerformanceMatrix, name: str) -> int:
-    return len(matrix.values(name)) if name in matrix.benchmarks else 0
+    mine, other = cells
+    hosts = None if mine is None or other is None else (SidesCells(mine, other),)
+    return _Counts(failed=failed, good=good, sessions=min(known), hosts=hosts)
 
 
 def _sessions(matrix: PerformanceMatrix, name: str) -> int:

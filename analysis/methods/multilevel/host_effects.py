@@ -16,7 +16,7 @@ import numpy as np
 from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS
 from .estimates import ErrorParts, Estimates, number_of, of_sides, suite_of_differences
-from .law import ErrorLaw, decide
+from .law import Decisions, ErrorLaw, decide
 from .lines import end_of
 
 if TYPE_CHECKING:
@@ -26,26 +26,23 @@ if TYPE_CHECKING:
 Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 
 
-_SHIFTS: dict[Word, Shift] = {"faster": "larger", "slower": "smaller"}
+_SHIFTS: dict[Word, Shift] = {
+    "faster": "larger",
+    "slower": "smaller",
+    "equivalent": "equivalent",
+    "undecided": "undecided",
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HostDifferences:
-    """Differences of logs with what is known of them; arrays over the effects, nan where unknown.
+class HostDifferences(NamedTuple):
+    """Differences of logs: those that were `found`, and what is `decided` of them; arrays over the effects.
 
-    `welch` tells which are tested by Welch's t, `freedom` is Satterthwaite's there, `pvalue_welch` his p
-    everywhere. `shift` is what each is after Holm's correction, None where there is no test.
+    A freedom is Satterthwaite's where Welch's t is taken, else nan. `shift` is what each is after Holm's correction,
+    None where there is no test.
     """
 
-    estimate: Array
-    error: Array
-    freedom: Array
-    low: Array
-    high: Array
-    pvalue: Array
-    pvalue_welch: Array
-    pvalue_adjusted: Array
-    welch: Flags
+    found: Estimates
+    decided: Decisions
     shift: tuple[Shift | None, ...]
 
 
@@ -79,21 +76,8 @@ def differences_of(
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
     found = found._replace(error=np.where(unknown, np.nan, found.error), step=step)
     d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
-    return HostDifferences(
-        estimate=found.estimate,
-        error=found.error,
-        freedom=found.freedom,
-        low=d.low,
-        high=d.high,
-        pvalue=d.pvalue,
-        pvalue_welch=d.pvalue_welch,
-        pvalue_adjusted=d.pvalue_adjusted,
-        welch=~np.isnan(found.freedom),
-        shift=tuple(
-            None if lost else _SHIFTS.get(word, word)  # type: ignore[arg-type]
-            for lost, word in zip(unknown.tolist(), d.outcome, strict=True)
-        ),
-    )
+    words = zip(unknown.tolist(), d.outcome, strict=True)
+    return HostDifferences(found, d, tuple(None if lost else _SHIFTS[word] for lost, word in words))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +167,14 @@ class HostLevel:
     more_hosts: tuple[MoreHosts, ...]
 
     @property
+    def disagreeing(self) -> dict[str, list[Disagreement]]:
+        """The hosts that disagree with the rest, and on what."""
+        found: dict[str, list[Disagreement]] = {}
+        for one in self.disagreements:
+            found.setdefault(one.host, []).append(one)
+        return found
+
+    @property
     def sessions_each(self) -> tuple[int, int]:
         """The fewest and the most sessions that a host has."""
         each: dict[str, int] = {}
@@ -225,7 +217,9 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
     for one in results.values():
         there = {line.name: line for line in one.benchmarks}
         rows.append(tuple(there.get(name) for name in names))
-    estimate = _column(rows, lambda line: None if line.speedup is None else math.log(line.speedup))
+    estimate = np.array(
+        [[_NAN if not x or x.speedup is None else math.log(x.speedup) for x in row] for row in rows]
+    )
     common: Flags = np.asarray(~np.isnan(estimate).any(axis=0))
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
@@ -237,9 +231,7 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
         benchmarks=names,
         lines=tuple(rows),
         each=_estimates(
-            estimate,
-            errors,
-            _column(rows, lambda line: float(line.sessions), 0.0).astype(np.int64),
+            estimate, errors, np.array([[x.sessions if x else 0 for x in row] for row in rows])
         ),
         common=common,
         suite=_suites(tuple(results.values()), rows, estimate, share),
@@ -259,12 +251,8 @@ def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
         suites = table.suite
         own = law.half(suites.error, suites.freedom, suites.parts) + suites.widening
         half = np.column_stack([half, own])
-        each = Estimates(
-            estimate=np.column_stack([each.estimate, suites.estimate]),
-            error=np.column_stack([each.error, suites.error]),
-            freedom=np.column_stack([each.freedom, suites.freedom]),
-            values=np.column_stack([each.values, suites.values]),
-        )
+        both = zip(each[:4], suites[:4], strict=True)  # without parts and laws
+        each = Estimates._make([*map(np.column_stack, both), None, ("t", "t"), None, None])
     return tuple(
         HostEffect(
             host=host,
@@ -326,18 +314,6 @@ def _estimates(estimate: Array, errors: Sequence[Sequence[_Error]], values: Inte
         ),
         step=np.array([[error.step for error in row] for row in errors]),
     )
-
-
-def _column(
-    rows: Sequence[Sequence[BenchmarkLine | None]],
-    of: Callable[[BenchmarkLine], float | None],
-    absent: float = _NAN,
-) -> Array:
-    def value(line: BenchmarkLine | None) -> float:
-        found = None if line is None else of(line)
-        return absent if found is None else found
-
-    return np.array([[value(line) for line in row] for row in rows], dtype=np.float64)
 
 
 def _suites(

@@ -13,8 +13,8 @@ of the latter.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,12 +26,22 @@ from ...pages.model import Caution
 from ...stats.samples import Array, Flags, Indices, Integers
 from .advice import Scatter, advise
 from .compare import bounded, bounded_suite, together
-from .estimates import ErrorParts, Estimates, in_groups, number_of, of_differences, similar_half
-from .exact import FAR, IDENTICAL, Identity, identity_pvalue, identity_reason
+from .estimates import (
+    FAR,
+    IDENTICAL,
+    ErrorParts,
+    Estimates,
+    Identity,
+    identity_pvalue,
+    identity_reason,
+    in_groups,
+    number_of,
+    of_differences,
+    similar_half,
+)
 from .failures import Failing, failing_over_hosts
 from .host_effects import (
     Disagreement,
-    HostDifferences,
     HostLevel,
     HostTable,
     MoreHosts,
@@ -69,9 +79,9 @@ class HostEstimates:
     """What lines are made of: estimates, the law of their errors, and the rules.
 
     `found` are those of the benchmarks, `suite` that of their mean, arrays of one entry; `groups` and
-    `suite_groups` are the hosts' (`combine.groups_of`); `outer` tells whether the values are those of
-    hosts, and the lines of hosts like these; `weights` are 0 for what some host lacks; `identities` are by benchmark;
-    `beside` are the lines of the other candidates on the same level, each by itself.
+    `suite_groups` are the hosts' (`groups_of`); `outer` are what the hosts' values alone say, of benchmarks and
+    suite, where the lines are those of hosts like these; `weights` are 0 for what some host lacks; `identities` are
+    by benchmark; `beside` are the lines of the other candidates on the same level, each by itself.
     """
 
     table: HostTable
@@ -79,13 +89,13 @@ class HostEstimates:
     suite: Estimates
     groups: Integers
     suite_groups: Integers
-    outer: bool
+    outer: tuple[Estimates, Estimates] | None = None
     law: ErrorLaw
     weights: Array
     margin: float
     correction: Correction
     sign: int
-    identities: Mapping[int, Identity]
+    identities: Mapping[int, Identity] = field(default_factory=dict)
     beside: Sequence[Sequence[BenchmarkLine]]
 
     def decided(self) -> Decisions:
@@ -125,13 +135,10 @@ def benchmark_lines(
     level: HostEstimates, failing: Mapping[str, Failing]
 ) -> tuple[BenchmarkLine, ...]:
     """Give a line for each benchmark."""
-    d = level.decided()
+    d, table = level.decided(), level.table
     return tuple(
-        bounded(
-            _line(level, d, k, failing[name]),
-            together(one.cut for one in level.table.of(k)),
-        )
-        for k, name in enumerate(level.table.benchmarks)
+        bounded(_line(level, d, k, failing[name]), together(one.cut for one in table.of(k)))
+        for k, name in enumerate(table.benchmarks)
     )
 
 
@@ -146,14 +153,8 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
         reason = identity_reason(identity, d.outcome[k])
     elif reason is None and not there:
         reason = next((line.reason for line in mine if line.reason), None)
-    if (
-        reason is None
-        and there
-        and identity is None
-        and math.isnan(d.low[k])
-        and any(x.reason == "no-spread" for x in mine)
-    ):
-        reason = "no-spread"
+    elif reason is None and math.isnan(d.low[k]):
+        reason = next((x.reason for x in mine if x.reason == "no-spread"), None)
     if reason is None:
         reason = next((x.reason for x in mine if x.reason in TAKEN_BACK), None)
     outcome: Word = d.outcome[k] if reason in (None, IDENTICAL) else "undecided"
@@ -162,11 +163,9 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
         own = {"sessions": identity.sessions, "law": "identity", "identity": identity}
         own |= {} if identity.candidate and identity.baseline else {"speedup": None}
     return BenchmarkLine(
-        **(_decided(level, level.found, d, k, table.benchmarks[k]) | own),
-        groups=_groups(level, level.found, level.groups, k),
+        **(_decided(level, d, k, table.benchmarks[k]) | own),
         **corrected(d, k),
         outcome=outcome,
-        more_sessions=None,
         mean_candidate=_mean([line.mean_candidate for line in mine]),
         mean_baseline=_mean([line.mean_baseline for line in mine]),
         spread_candidate=_spread([line.spread_candidate for line in mine]),
@@ -182,32 +181,29 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
 
 
 def _decided(
-    level: HostEstimates, found: Estimates, d: Decisions, k: int, name: str
+    level: HostEstimates, d: Decisions, k: int, name: str, *, suite: bool = False
 ) -> dict[str, Any]:
-    """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates."""
+    """Give the numbers of a line; on hosts like these with the freedom of the hosts' estimates.
+
+    Where hosts have unequal numbers of sessions it names those behind each part of an error.
+    """
+    found = level.suite if suite else level.found
     numbers = decided(found, d, k, name)
     freedoms = numbers["freedoms"]
+    single = math.isnan(found.error[k]) or not math.isnan(found.freedom[k])
     if level.outer and freedoms is not None and len(freedoms) == 2:
         numbers["law"], numbers["freedom"] = "t", freedoms[0]
+    elif not (level.outer or single or found.parts is None):
+        mine = (level.suite_groups if suite else level.groups)[:, k].tolist()
+        there = [
+            tuple(host for host, own in zip(level.table.hosts, mine, strict=True) if number in own)
+            for number in sorted({number for own in mine for number in own if number >= 0})
+        ]
+        numbers["groups"] = tuple(
+            Group(error=error, freedom=freedom, hosts=hosts)
+            for error, freedom, hosts in zip(*found.parts.of(k), there, strict=True)
+        )
     return numbers
-
-
-def _groups(
-    level: HostEstimates, found: Estimates, groups: Integers, k: int
-) -> tuple[Group, ...] | None:
-    """Name the hosts behind each part of an error, where hosts have unequal numbers of sessions."""
-    single = math.isnan(found.error[k]) or not math.isnan(found.freedom[k])
-    if single or level.outer or found.parts is None:
-        return None
-    mine = groups[:, k].tolist()
-    there = [
-        tuple(host for host, own in zip(level.table.hosts, mine, strict=True) if number in own)
-        for number in sorted({number for own in mine for number in own if number >= 0})
-    ]
-    return tuple(
-        Group(error=error, freedom=freedom, hosts=hosts)
-        for error, freedom, hosts in zip(*found.parts.of(k), there, strict=True)
-    )
 
 
 def _mean(means: list[float | None]) -> float | None:
@@ -229,12 +225,8 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     count, more = level.sharing, np.ones(level.sharing - 1)
     rule: Correction = "holm" if count > 1 else "none"
     d = decide(level.suite, level.law, level.margin, rule, beside=(more, more))
-    these = Line(
-        **_decided(level, level.suite, d, 0, "these"),
-        groups=_groups(level, level.suite, level.suite_groups, 0),
-        outcome=d.outcome[0],
-        more_sessions=None,
-    )
+    numbers = _decided(level, d, 0, "these", suite=True)
+    these = Line(**numbers, outcome=d.outcome[0])
     half = (d.high - d.low) / 2
     each = np.where(level.weights > 0, level.found.estimate, np.nan)
     wide = float(similar_half(each, level.weights, half[0], level.law.alpha))
@@ -251,14 +243,11 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
 
 
 def more_hosts(
-    level: HostEstimates,
-    outer: Estimates,
-    outer_suite: Estimates,
-    lines: tuple[BenchmarkLine, ...],
-    suite: tuple[Line, Line] | None,
+    level: HostEstimates, lines: tuple[BenchmarkLine, ...], suite: tuple[Line, Line] | None
 ) -> tuple[MoreHosts, ...]:
     """Advise how many more hosts would decide the lines on hosts like these that are undecided."""
-    d = level.decided()
+    assert level.outer is not None  # else more hosts change nothing
+    d, (outer, outer_suite) = level.decided(), level.outer
     asked = np.array([line.outcome == "undecided" and line.reason is None for line in lines])
     some = asked & (outer.error > 0)
     found: list[MoreHosts] = []
@@ -368,11 +357,25 @@ def disagreements_of(table: HostTable, alpha: float) -> tuple[int, list[Disagree
         sure = [n for n, shift in enumerate(found.shift) if shift in ("larger", "smaller")]
         if not sure:
             break
-        first = min(sure, key=lambda n: (found.pvalue[n], -abs(found.estimate[n])))
+        far, d = found.found.estimate, found.decided
+        first = min(sure, key=lambda n: (d.pvalue[n], -abs(far[n])))
         host = int(places[first]) // width
-        for n in sure:
-            if int(places[n]) // width == host:
-                those.append(_disagreement(table, int(places[n]), pairs.estimate[n], found, n))
+        those += [
+            Disagreement(
+                host=table.hosts[host],
+                benchmark=table.benchmarks[int(places[n]) % width],
+                speedup=math.exp(pairs.estimate[n, 1]),
+                rest=math.exp(pairs.estimate[n, 0]),
+                ratio=math.exp(far[n]),
+                low=math.exp(d.low[n]),
+                high=math.exp(d.high[n]),
+                pvalue=number_of(d.pvalue[n]),
+                pvalue_adjusted=number_of(d.pvalue_adjusted[n]),
+                difference="larger" if far[n] > 0 else "smaller",
+            )
+            for n in sure
+            if int(places[n]) // width == host
+        ]
         counted[host] = False
     those.sort(key=lambda one: (one.pvalue or 0.0, -abs(math.log(one.ratio))))
     return tests, those
@@ -401,24 +404,6 @@ def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
     return places, pairs.changed(lambda part: part[places])
 
 
-def _disagreement(
-    table: HostTable, place: int, both: Array, found: HostDifferences, n: int
-) -> Disagreement:
-    host, k = divmod(place, len(table.benchmarks))
-    return Disagreement(
-        host=table.hosts[host],
-        benchmark=table.benchmarks[k],
-        speedup=math.exp(both[1]),
-        rest=math.exp(both[0]),
-        ratio=math.exp(found.estimate[n]),
-        low=math.exp(found.low[n]),
-        high=math.exp(found.high[n]),
-        pvalue=number_of(found.pvalue[n]),
-        pvalue_adjusted=number_of(found.pvalue_adjusted[n]),
-        difference="larger" if found.estimate[n] > 0 else "smaller",
-    )
-
-
 _FEW = 5  # hosts below which little is known of others like them
 _OF_ALL = {  # said of all hosts together, or of a host's own words, which are not shown
     *("few-benchmarks", "fails-more", "fails-always", "fails-in-one-session"),
@@ -445,7 +430,7 @@ def over_hosts(
     look = Looks.of(looks, always_valid=False)
     alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
-    on_these, like_these, outer, outer_suite = _levels(table, first, weights, alpha, beside)
+    on_these, like_these = _levels(table, first, weights, alpha, beside)
     failing = failing_over_hosts(
         [{line.name: line for line in one.benchmarks} for one in results.values()],
         risk=alpha / 2,
@@ -462,16 +447,16 @@ def over_hosts(
         benchmarks=own,
         these=own_suite[0] if own_suite else None,
         similar=own_suite[1] if own_suite else None,
-        left_out=tuple(
-            name
-            for name, yes in zip(table.benchmarks, table.common.tolist(), strict=True)
-            if not yes
-        ),
-        spread=_spreads(table),
+        left_out=tuple(table.benchmarks[k] for k in np.flatnonzero(~table.common).tolist()),
+        spread={
+            name: math.expm1(float(logs.std(ddof=1))) if logs.size > 1 else None
+            for name, column in zip(table.benchmarks, table.each.estimate.T, strict=True)
+            for logs in (column[~np.isnan(column)],)
+        },
         effects=effects_of(table, alpha),
         tests=tests,
         disagreements=tuple(disagreements),
-        more_hosts=more_hosts(like_these, outer, outer_suite, lines, suite),
+        more_hosts=more_hosts(like_these, lines, suite),
     )
     whole = replace(
         first,
@@ -502,8 +487,8 @@ def _levels(
     weights: Mapping[str, float] | None,
     alpha: float,
     beside: Sequence[tuple[Multilevel, HostLevel | None]],
-) -> tuple[HostEstimates, HostEstimates, Estimates, Estimates]:
-    """Give what the lines on these hosts and on hosts like these are made of, and what hosts alone say."""
+) -> tuple[HostEstimates, HostEstimates]:
+    """Give what the lines on these hosts and on hosts like these are made of."""
     groups = groups_of(table.each, table.sessions)
     inner, outer = inner_of(table.each, groups), of_differences(table.each.estimate)
     suite = table.suite.changed(lambda part: part[:, None])
@@ -516,23 +501,21 @@ def _levels(
         suite=inner_suite,
         groups=groups,
         suite_groups=suite_groups,
-        outer=False,
         law=ErrorLaw(alpha=alpha),
         weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
         sign=1 if first.better == "higher" else -1,
-        identities={},
         beside=[(own or one).benchmarks for one, own in beside],
     )
     like_these = replace(
         on_these,
         found=outer_of(inner, outer),
         suite=outer_of(inner_suite, outer_suite),
-        outer=True,
+        outer=(outer, outer_suite),
         beside=[one.benchmarks for one, _ in beside],
     )
-    return with_identities(on_these), with_identities(like_these), outer, outer_suite
+    return with_identities(on_these), with_identities(like_these)
 
 
 def groups_of(each: Estimates, sessions: Integers) -> Integers:
@@ -599,68 +582,45 @@ def outer_of(inner: Estimates, outer: Estimates) -> Estimates:
     )
 
 
-def _spreads(table: HostTable) -> dict[str, float | None]:
-    found = {}
-    for k, name in enumerate(table.benchmarks):
-        logs = table.each.estimate[:, k]
-        logs = logs[~np.isnan(logs)]
-        found[name] = math.expm1(float(logs.std(ddof=1))) if logs.size > 1 else None
-    return found
-
-
-def _cautions(table: HostTable, level: HostLevel) -> list[Caution]:
-    found = []
+def _cautions(table: HostTable, level: HostLevel) -> Iterator[Caution]:
     if len(table.hosts) < _FEW:
-        found.append(
-            Caution("few-hosts", f"{len(table.hosts)} hosts say little about others like them")
+        yield Caution("few-hosts", f"{len(table.hosts)} hosts say little about others like them")
+    yield from _unequal(table, level)
+    for k in np.flatnonzero(~table.common).tolist():
+        unknown = np.flatnonzero(np.isnan(table.each.estimate[:, k])).tolist()
+        text = f"cannot be judged on {figures.listed([table.hosts[i] for i in unknown])}"
+        name = table.benchmarks[k]
+        yield Caution(
+            "benchmark-not-on-all-hosts",
+            f"{name} {text}: it is left out of the suite's lines",
+            (name,),
         )
-    found += _unequal(table, level)
-    for name in level.left_out:
-        k = table.benchmarks.index(name)
-        lacking = [
-            host
-            for host, value in zip(table.hosts, table.each.estimate[:, k].tolist(), strict=True)
-            if math.isnan(value)
-        ]
-        found.append(
-            Caution(
-                "benchmark-not-on-all-hosts",
-                f"{name} cannot be judged on {figures.listed(lacking)}: it is left out of the suite's "
-                "lines",
-                (name,),
-            )
-        )
-    return found
 
 
-def _unequal(table: HostTable, level: HostLevel) -> list[Caution]:
+def _unequal(table: HostTable, level: HostLevel) -> Iterator[Caution]:
     """Say where hosts have unequal numbers of sessions, and which are the short ones."""
     names = [line.name for line in level.benchmarks if line.law == "grouped"]
     if not names:
-        return []
+        return
     columns = [table.benchmarks.index(name) for name in names]
     counts = table.sessions.min(axis=-1)[:, columns]
     there = counts > 0
     fewest, most = int(counts[there].min()), int(counts.max())
     if fewest == most:  # the same on all hosts, whose sides have unequal numbers: they say so
-        return []
-    short = [
-        host for host, few in zip(table.hosts, (counts == fewest).any(axis=1), strict=True) if few
-    ]
+        return
+    short = [table.hosts[i] for i in np.flatnonzero((counts == fewest).any(axis=1)).tolist()]
     by_sessions = all(line.sessions > 1 for k in columns for line in table.of(k) if line.error)
     every = sum(line.law is not None for line in level.benchmarks)
     where = "" if len(names) == every else f"{figures.listed(names)}: "
-    return [
-        Caution(
-            "hosts-unequal",
-            f"{where}hosts have {fewest} to {most} {'sessions' if by_sessions else 'values'}: the short "
-            f"ones decide the width; resume {figures.listed(short, 3)}",
-            (*short[:3], *(names if where else ())),
-        )
-    ]
+    yield Caution(
+        "hosts-unequal",
+        f"{where}hosts have {fewest} to {most} {'sessions' if by_sessions else 'values'}: the short "
+        f"ones decide the width; resume {figures.listed(short, 3)}",
+        (*short[:3], *(names if where else ())),
+    )
 
 
-def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
+def _common_cautions(results: Mapping[str, Multilevel]) -> Iterator[Caution]:
     """Say what hosts say of their own sessions, once, with the hosts that it holds for."""
     holds: dict[tuple[Caution, str], list[str]] = {}
     for host, one in results.items():
@@ -669,13 +629,10 @@ def _common_cautions(results: Mapping[str, Multilevel]) -> list[Caution]:
                 # the numbers of one host are not another's
                 own = caution.text if caution.code == "unequal-sessions" else ""
                 holds.setdefault((caution, own), []).append(host)
-    texts = []
     for (caution, _), hosts in holds.items():
         where = "all hosts" if len(hosts) == len(results) else figures.listed(hosts, 3)
         about = (*hosts[:3], *caution.about)
         short = None if caution.short is None else caution.short.about(*hosts)
-        texts.append(Caution(caution.code, f"on {where}: {caution.text}", about, short))
-    few = next(
-        (c for one in results.values() for c in one.cautions if c.code == "few-benchmarks"), None
-    )
-    return texts if few is None else [*texts, few]
+        yield Caution(caution.code, f"on {where}: {caution.text}", about, short)
+    few = [c for one in results.values() for c in one.cautions if c.code == "few-benchmarks"]
+    yield from few[:1]

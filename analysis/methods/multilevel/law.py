@@ -82,39 +82,15 @@ class Looks:
         return cls(count=int(count), rule="planned", division=int(count), next_division=int(count))
 
     @classmethod
-    def always_valid(cls) -> Self:
-        """Give a look by bounds that hold at all looks at once."""
-        return cls(rule="always-valid")
-
-    @classmethod
-    def one_for(cls, candidates: int) -> Self:
-        """Give the only look that was planned at so many candidates, which share the risk."""
-        if candidates == 1:
-            return cls()
-        return cls(rule="planned", division=candidates, next_division=candidates)
-
-    @classmethod
-    def repeated(cls, count: int, *, candidates: int = 1, open: bool = False) -> Self:
-        """Give the look of this number at a trial whose looks were planned, at so many candidates."""
-        return cls(
-            count=max(1, count),
-            rule="repeated",
-            division=candidates,
-            next_division=candidates,
-            open=open,
-        )
-
-    @classmethod
     def of_plan(cls, plan: LooksPlan, sessions: int) -> Self:
         """Give the look at so many sessions of a trial that is looked at by a plan.
 
         The plan's risk is that of all its looks at a confidence of 95 %; at another one it is scaled.
         """
         if plan.rule == "planned":
-            share = plan.risk / _USUAL
-            if len(plan.looks) == 1 and share == 1.0:
-                return cls.one_for(plan.candidates)
-            division = len(plan.looks) * plan.candidates
+            share, division = plan.risk / _USUAL, len(plan.looks) * plan.candidates
+            if division == 1 and share == 1.0:
+                return cls()
             return cls(
                 count=len(plan.looks),
                 rule="planned",
@@ -123,8 +99,13 @@ class Looks:
                 total=share,
                 share=share,
             )
-        count = sum(n <= sessions for n in with_look(plan.looks, sessions))
-        return cls.repeated(count, candidates=plan.candidates, open=plan.open)
+        return cls(
+            count=max(1, sum(n <= sessions for n in with_look(plan.looks, sessions))),
+            rule="repeated",
+            division=plan.candidates,
+            next_division=plan.candidates,
+            open=plan.open,
+        )
 
     @classmethod
     def growing(cls, sessions: Sequence[int]) -> Self:
@@ -152,7 +133,7 @@ class Looks:
                 "looks and always_valid exclude each other",
                 fix="always_valid holds however often one looks; looks divides the level",
             )
-        return cls.always_valid()
+        return cls(rule="always-valid")  # by bounds that hold at all looks at once
 
     def alpha(self, confidence: float) -> float:
         """Give the risk of this look, at each candidate."""
@@ -239,8 +220,14 @@ class ErrorLaw:
         p = np.where(known & ~np.isnan(freedom), np.maximum(p, _LEAST), np.nan)
         some = _in_parts(error, freedom, parts)
         if parts is not None and some.any():
-            far = np.abs(np.broadcast_to(estimate, some.shape)[some])
-            p[some] = _pvalue_by_bound(far, _chosen(parts, some))
+            far, mine = np.abs(np.broadcast_to(estimate, some.shape)[some]), _chosen(parts, some)
+            # the level at which the bound's half-width is the distance, by halving
+            low, high = np.full(far.shape, np.log(_LEAST)), np.zeros(far.shape)
+            for _ in range(_STEPS):
+                middle = (low + high) / 2
+                wider = _bound(mine, np.exp(middle)) > far
+                low, high = np.where(wider, middle, low), np.where(wider, high, middle)
+            p[some] = np.maximum(np.exp(high), _LEAST)
         return p
 
     def pvalue_equivalent(
@@ -288,16 +275,6 @@ def _bound(parts: ErrorParts, alpha: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         each = -stdtrit(parts.freedoms, alpha[:, None] / 2) * parts.errors
     return np.asarray(np.hypot.reduce(np.where(parts.errors > 0, each, 0.0), axis=-1))
-
-
-def _pvalue_by_bound(distance: Array, parts: ErrorParts) -> Array:
-    """Find by halving the level at which the bound's half-width is the distance."""
-    low, high = np.full(distance.shape, np.log(_LEAST)), np.zeros(distance.shape)
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        wider = _bound(parts, np.exp(middle)) > distance
-        low, high = np.where(wider, middle, low), np.where(wider, high, middle)
-    return np.maximum(np.exp(high), _LEAST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -386,12 +363,15 @@ def decide(
         )
         for p, q in ((pvalue, equivalent), (ours, theirs))
     )
+    by_welch = np.full(found.estimate.shape, np.nan)
+    if found.parts is not None and "welch" in found.laws:
+        by_welch = law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))
     return Decisions(
         low=low,
         high=high,
         pvalue=pvalue,
         pvalue_equivalent=equivalent,
-        pvalue_welch=_by_welch(found, law),
+        pvalue_welch=by_welch,
         pvalue_adjusted=np.where(flat, np.nan, ours),
         pvalue_equivalent_adjusted=np.where(flat, np.nan, theirs),
         steps=holm_steps(families[0], correction)[:size],
@@ -399,9 +379,3 @@ def decide(
         outcome=outcomes,
         outcome_uncorrected=alone,
     )
-
-
-def _by_welch(found: Estimates, law: ErrorLaw) -> Array:
-    if found.parts is None or "welch" not in found.laws:
-        return np.full(found.estimate.shape, np.nan)
-    return law.pvalue(found.estimate, found.error, satterthwaite(*found.parts))

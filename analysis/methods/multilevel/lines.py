@@ -14,24 +14,22 @@ from ...stats.samples import Array, Flags
 from .advice import Scatter, lazy_advice
 from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
-    Estimates,
-    number_of,
-    of_differences,
-    shares_of,
-    similar_half,
-    suite_of_cells,
-    suite_of_differences,
-    suite_of_means,
-)
-from .exact import (
     IDENTICAL,
+    Estimates,
     Exact,
     above,
     advice_on_identities,
     counted_fields,
     identity_pvalue,
     identity_reason,
+    number_of,
+    of_differences,
+    shares_of,
     sides_of,
+    similar_half,
+    suite_of_cells,
+    suite_of_differences,
+    suite_of_means,
     unjudged,
 )
 from .failures import Failing, fisher
@@ -39,7 +37,6 @@ from .law import Decisions, ErrorLaw, decide, word_by_interval
 from .result import BenchmarkLine, Line, MoreSessions
 
 if TYPE_CHECKING:
-    from ...data.iterations import IterationsOfCell
     from ...data.matrix import PerformanceMatrix
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
@@ -175,6 +172,8 @@ def benchmark_lines(
     t, values = judged.tables, judged.tables.differences if judged.tables.rows else None
     means = [_means(table, judged.sign, raw) for table in (t.ours, t.theirs)]
     logs = judged.each._replace(estimate=np.where(raw, np.nan, judged.each.estimate))
+    clock, single = judged.resolution, 0 if judged.design == "confounded" else 1
+    by_sessions = judged.design in ("paired", "separate")
     lines = []
     for k, name in enumerate(ours.benchmarks):
         there = np.empty(0, dtype=np.intp)
@@ -195,48 +194,38 @@ def benchmark_lines(
                 runs_baseline=len(theirs.samples[k]),
                 failed_candidate=ours.failed.get(name, 0),
                 failed_baseline=theirs.failed.get(name, 0),
-                sessions=_sessions(judged.design, int(judged.each.values[k])),
+                sessions=int(judged.each.values[k]) if by_sessions else single,
                 session_ids=tuple(t.rows[i] for i in there),
                 differences=() if values is None or raw[k] else tuple(values[there, k].tolist()),
-                **(failing[name]._asdict() | _clock(judged, k) | {"reason": reasons[k]}),
+                resolution=number_of(clock.step[k]),
+                resolution_source=clock.sources[k],
+                step_log=number_of(clock.log[k]),
+                error_floor=number_of(clock.floor[k]),
+                **(failing[name]._asdict() | {"reason": reasons[k]}),
             )
         )
     return tuple(lines)
 
 
-def withheld(line: BenchmarkLine) -> BenchmarkLine:
-    """Take back the word of a line of planned looks whose sessions resemble the ones before them."""
-    if line.outcome == "undecided":
+def told_by_values(
+    line: BenchmarkLine, ours: PerformanceMatrix, theirs: PerformanceMatrix
+) -> BenchmarkLine:
+    """Take back the word of a line of whose runs too few have a steady state, or of whose quantile one side has few values.
+
+    A side has no steady state too often, or not as often as the other; or more than twice as many values as the other.
+    """
+    if line.reason is not None:
         return line
-    return replace(line, outcome="undecided", reason="depends")
-
-
-def without_steady_state(
-    lines: Sequence[BenchmarkLine],
-    ours: Mapping[str, IterationsOfCell],
-    theirs: Mapping[str, IterationsOfCell],
-) -> tuple[BenchmarkLine, ...]:
-    """Take back the word of each line a side of which has no steady state too often, or not as often as the other."""
-    return tuple(
-        replace(line, outcome="undecided", reason=NO_STEADY_STATE, more_sessions=None)
-        if line.reason is None and _unsteady(ours.get(line.name), theirs.get(line.name))
-        else line
-        for line in lines
-    )
-
-
-def without_unequal_values(
-    lines: Sequence[BenchmarkLine], ours: PerformanceMatrix, theirs: PerformanceMatrix
-) -> tuple[BenchmarkLine, ...]:
-    """Take back the word of each quantile of which one side has more than twice as many values."""
-    return tuple(
-        replace(line, outcome="undecided", reason=UNEQUAL_VALUES, more_sessions=None)
-        if line.reason is None
-        and not is_printed(ours, line.name)
-        and times_as_many(ours, theirs, line.name) > _TWICE
-        else line
-        for line in lines
-    )
+    both, reason = (ours, theirs), None
+    cells = [x.judged_iterations[line.name] for x in both if line.name in x.judged_iterations]
+    counts = [number for one in cells for number in (one.without, one.runs)]
+    if any(one.unsteady for one in cells) or (len(cells) > 1 and fisher(*counts) <= _UNLIKE):
+        reason = NO_STEADY_STATE
+    elif not is_printed(ours, line.name) and times_as_many(ours, theirs, line.name) > _TWICE:
+        reason = UNEQUAL_VALUES
+    if reason is None:
+        return line
+    return replace(line, outcome="undecided", reason=reason, more_sessions=None)
 
 
 def times_as_many(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -> float:
@@ -259,16 +248,6 @@ def steady_suite(
     return withheld_suite(suite[0]), withheld_suite(suite[1])
 
 
-def _unsteady(ours: IterationsOfCell | None, theirs: IterationsOfCell | None) -> bool:
-    cells = [one for one in (ours, theirs) if one is not None]
-    if any(one.unsteady for one in cells):
-        return True
-    if len(cells) < 2:
-        return False
-    a, b = cells
-    return fisher(a.without, a.runs, b.without, b.runs) <= _UNLIKE
-
-
 def withheld_suite(line: Line) -> Line:
     """Take back the word of a line of the suite."""
     return replace(line, outcome="undecided")
@@ -284,22 +263,6 @@ def _reason(judged: LineParts, failing: Failing, word: Word, k: int) -> str | No
     if judged.each.error[k] == 0:
         return "no-spread"
     return "confounded" if judged.design == "confounded" else None
-
-
-def _clock(judged: LineParts, k: int) -> dict[str, Any]:
-    found = judged.resolution
-    return {
-        "resolution": number_of(found.step[k]),
-        "resolution_source": found.sources[k],
-        "step_log": number_of(found.log[k]),
-        "error_floor": number_of(found.floor[k]),
-    }
-
-
-def _sessions(design: Design, count: int) -> int:
-    if design in ("paired", "separate"):
-        return count
-    return 0 if design == "confounded" else 1
 
 
 def _means(table: Array, sign: int, raw: Flags) -> list[float | None]:
@@ -367,12 +330,7 @@ def similar_line(speedup: float | None, centre: float, half: float, margin: floa
         speedup=speedup,
         low=end_of(low),
         high=end_of(high),
-        error=None,
-        freedom=None,
-        pvalue=None,
-        pvalue_equivalent=None,
         outcome=word_by_interval(low, high, margin),
-        more_sessions=None,
     )
 
 
@@ -392,10 +350,14 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
     some = asked & (judged.each.error > 0)
     if not some.any():
         return {}
+    # the mean over the sessions of the variance within; nan where no session knows it
+    within = [
+        of_differences(np.where(np.isnan(values), np.nan, one)).estimate for _, one, values in sides
+    ]
     scatter = Scatter(
         variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
         sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
-        within=np.stack([_within(within, values) for _, within, values in sides], axis=1)[some],
+        within=np.stack(within, axis=1)[some],
         step=judged.each.widening[some],
     )
     found = lazy_advice(
@@ -406,14 +368,6 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
         (steps[0][some], steps[1][some]),
     )
     return dict(zip(np.flatnonzero(some).tolist(), found, strict=True))
-
-
-def _within(within: Array, values: Array) -> Array:
-    """Give the mean over the sessions of the variance within; nan where no session knows it."""
-    known = ~np.isnan(within) & ~np.isnan(values)
-    count = known.sum(axis=0)
-    total = np.where(known, within, 0.0).sum(axis=0)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
 def _suite_scatter(judged: LineParts, found: Estimates) -> Scatter | None:
@@ -445,26 +399,15 @@ def failed_lines(
     """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
     runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
     known = set(candidate.benchmarks)
-    nothing: dict[str, Any] = dict.fromkeys(
-        (
-            *("speedup", "low", "high", "error", "freedom", "pvalue", "pvalue_equivalent"),
-            *("more_sessions", "pvalue_adjusted", "pvalue_equivalent_adjusted"),
-            *("mean_candidate", "mean_baseline", "spread_candidate", "spread_baseline"),
-        )
-    )
     return tuple(
         BenchmarkLine(
             name=name,
-            **nothing,
             outcome="undecided",
             outcome_uncorrected="undecided",
             runs_candidate=0,
             runs_baseline=runs[name],
             failed_candidate=count,
             failed_baseline=baseline.failed.get(name, 0),
-            sessions=0,
-            session_ids=(),
-            differences=(),
             **failing[name]._asdict(),
         )
         for name, count in candidate.failed.items()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ...pages import number_format as figures
+from ...pages.difference import Compared
 from ...pages.model import (
     Caution,
     Cell,
@@ -43,18 +44,18 @@ def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
     """
     if not line.failed_candidate and not line.failed_baseline:
         return ""
-    ours, theirs = (
-        f"{failed} of {failed + runs}"
-        for failed, runs in (
-            (line.failed_candidate, line.runs_candidate),
-            (line.failed_baseline, line.runs_baseline),
-        )
-    )
+    ours, theirs = (f"{failed} of {runs}" for failed, runs in failed_of(line))
     text = f"failed {ours}, baseline {theirs}"
     p, place = line.pvalue_fails, line.pvalue_fails_adjusted
     if short or p is None or place is None:
         return text
     return f"{text}; p {_short(p)}, adjusted {_short(place)}"
+
+
+def failed_of(line: BenchmarkLine) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Give of the candidate, and of the baseline, how many runs failed, of how many."""
+    ours, theirs = line.failed_candidate, line.failed_baseline
+    return (ours, ours + line.runs_candidate), (theirs, theirs + line.runs_baseline)
 
 
 def _short(p: float) -> str:
@@ -126,14 +127,14 @@ def _percent(risk: float) -> str:
     return f"{100 * risk:.2g} %".removeprefix("0")
 
 
-def speedup_text(line: Line) -> str:
+def speedup_text(line: Compared) -> str:
     """Write the speedup with as many decimals as its interval deserves."""
     if line.speedup is None:
         return "-"
     return figures.ratio_within(line.speedup, line.low, line.high)
 
 
-def interval_text(line: Line) -> str:
+def interval_text(line: Compared) -> str:
     """Write the interval, such as ``[1.02, 1.05]``; empty where there is none."""
     return "" if line.low is None or line.high is None else figures.ends(line.low, line.high)
 
@@ -187,11 +188,11 @@ _BENCHMARK, _VARIANT = 28, 20  # columns for names
 def _multilevel_page(result: Multilevel) -> Page:
     ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
     called = shortened([line.name for line in result.benchmarks], _BENCHMARK)
-    known = sum(line.speedup is not None for line in result.benchmarks)
+    known = [line for line in result.benchmarks if line.speedup is not None]
     rows: list[tuple[str, Line]] = [(called[line.name], line) for line in result.benchmarks]
-    suite = ((f"these {known}", result.these), ("others like them", result.similar))
+    suite = ((f"these {len(known)}", result.these), ("others like them", result.similar))
     rows += [(name, line) for name, line in suite if line is not None]
-    line = result.these or next((x for x in result.benchmarks if x.speedup is not None), None)
+    line = result.these or next(iter(known), None)
     number = "" if line is None else f", {speedup_text(line)} {interval_text(line)}".rstrip()
     basis = f"{figures.counted(result.sessions, result.outermost)}, {result.design}"
     answer = f"{ours} against {theirs}: {outcome_word(result.word, timed=result.timed)}{number}"
@@ -199,8 +200,8 @@ def _multilevel_page(result: Multilevel) -> Page:
         "benchmarks",
         rows,
         ("<", lambda row: row[0]),
-        (theirs, lambda row: _mean(row[1], 1, result.unit)),
-        (ours, lambda row: _mean(row[1], 0, result.unit)),
+        (theirs, lambda row: mean_cell(row[1], 1, result.unit)),
+        (ours, lambda row: mean_cell(row[1], 0, result.unit)),
         ("speedup", lambda row: Value(speedup_text(row[1]), row[1].speedup)),
         (f"<{level_text(result.look_alpha)}", lambda row: interval_text(row[1])),
         ("<", lambda row: outcome_word(row[1].outcome, timed=result.timed)),
@@ -215,10 +216,6 @@ def _multilevel_page(result: Multilevel) -> Page:
     )
 
 
-def _mean(line: Line, side: int, unit: str) -> Cell:
-    return mean_cell(line, side, unit) if isinstance(line, BenchmarkLine) else ""
-
-
 def _remark(result: Multilevel, line: Line) -> str:
     notes = [advice_text(line, result.outermost), reason_text(line)]
     own = line.outcome_uncorrected if isinstance(line, BenchmarkLine) else line.outcome
@@ -228,8 +225,10 @@ def _remark(result: Multilevel, line: Line) -> str:
     return "; ".join(text for text in notes if text)
 
 
-def mean_cell(line: BenchmarkLine, side: int, unit: str) -> Value:
-    """Give the mean of the candidate (0) or the baseline (1); one with cut runs is a lower bound."""
+def mean_cell(line: Line | None, side: int, unit: str) -> Cell:
+    """Give the mean of the candidate (0) or the baseline (1), "" of a suite; one with cut runs is a lower bound."""
+    if not isinstance(line, BenchmarkLine):
+        return ""
     mean = (line.mean_candidate, line.mean_baseline)[side]
     mark = "" if line.cut is None else line.cut.mark(side)
     return Value("-" if mean is None else f"{mark}{figures.quantity(mean, unit)}", mean)
@@ -257,21 +256,16 @@ def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
 def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
     """Say where failures decide, and what verdict and gate make of them; where they cannot, and why."""
     for line in lines:
-        found = _failures(line)
-        if found is not None:
-            yield Caution(
-                found[0], found[1], (line.name,), ShortSentence.of(_SHORT[found[0]], line.name)
-            )
+        if (found := _failures(line)) is not None:
+            (code, text), name = found, line.name
+            yield Caution(code, f"{name}: {text}", (name,), ShortSentence.of(_SHORT[code], name))
     some = [line for line in lines if line.failed_candidate or line.failed_baseline]
-    untold = [line.name for line in some if line.fails is None]
-    if untold:
-        yield Caution(
-            "failures-without-sessions",
-            f"{figures.listed(untold)}: it is not known in which sessions runs failed, so nothing tells "
-            "whether the candidate fails more",
-            tuple(untold),
-            ShortSentence.of("{}: whether the candidate fails more is not known", tuple(untold)),
-        )
+    yield from _of_some(
+        "failures-without-sessions",
+        [line.name for line in some if line.fails is None],
+        "{}: it is not known in which sessions runs failed, so nothing tells whether the candidate fails more",
+        "{}: whether the candidate fails more is not known",
+    )
 
 
 _SHORT = {
@@ -283,41 +277,30 @@ _SHORT = {
 
 def _failures(line: BenchmarkLine) -> tuple[str, str] | None:
     """Give the code and the sentence of what is said of a line's failures."""
-    counts = failed_text(line)
+    counts, text = failed_text(line), ""
     if line.reason == "fails-always":
-        runs = line.failed_candidate
-        none = f"not one of {runs} runs of the candidate succeeded"
+        none = f"not one of {line.failed_candidate} runs of the candidate succeeded"
         if line.runs_candidate:
             none = "on a host no run of the candidate succeeded"
         ends = (
-            "a gate stops (exit 1)"
-            if line.fails_proven
-            else "no gate passes; to stop one it takes 3 sessions in which no run of the baseline fails"
+            "no gate passes; to stop one it takes 3 sessions in which no run of the baseline fails"
         )
-        return (
-            "fails-always",
-            f"{line.name}: {none} ({counts}): there is no speed to judge, and {ends}",
-        )
+        if line.fails_proven:
+            ends = "a gate stops (exit 1)"
+        return line.reason, f"{none} ({counts}): there is no speed to judge, and {ends}"
     if line.reason == "fails-more":
-        return (
-            "fails-more",
-            f"{line.name}: the candidate {counts}: it fails more often, so what is left is no fair "
-            "sample: the speed stays undecided, and a gate stops (exit 1)",
-        )
+        text = f"the candidate {counts}: it fails more often, so what is left is no fair sample"
+        return line.reason, f"{text}: the speed stays undecided, and a gate stops (exit 1)"
     alone = line.fails is not None and min(len(line.fails.candidate), len(line.fails.baseline)) < 2
-    runs_a, runs_b = (
-        line.runs_candidate + line.failed_candidate,
-        line.runs_baseline + line.failed_baseline,
+    (failed, runs), (others, of) = failed_of(line)
+    if not alone or failed * of <= others * runs:
+        return None
+    p = figures.pvalue(fisher(failed, runs, others, of))
+    text = f"{failed_text(line, short=True)}, a side in one session only (Fisher's p {p} of single runs)"
+    return "fails-in-one-session", (
+        f"{text}: runs of one session are no repetition, so nothing tells whether the candidate fails more. "
+        "Measure 6 sessions or more"
     )
-    if alone and line.failed_candidate * runs_b > line.failed_baseline * runs_a:
-        p = fisher(line.failed_candidate, runs_a, line.failed_baseline, runs_b)
-        return (
-            "fails-in-one-session",
-            f"{line.name}: {failed_text(line, short=True)}, a side in one session only (Fisher's p "
-            f"{figures.pvalue(p)} of single runs): runs of one session are no repetition, so nothing "
-            "tells whether the candidate fails more. Measure 6 sessions or more",
-        )
-    return None
 
 
 _FEW_SESSIONS = 3  # sessions
@@ -415,19 +398,14 @@ def _few(
         for line, n in zip(lines, least, strict=False)
         if 2 <= n <= _FEW_SESSIONS and line.outcome != "undecided"
     )
-    suite = (
-        these is not None
-        and these.outcome != "undecided"
-        and min(judged, default=9) <= _FEW_SESSIONS
-    )
+    decided = these is not None and these.outcome != "undecided"
+    suite = decided and min(judged, default=9) <= _FEW_SESSIONS
     if names or suite:
-        fewest, noun = min(judged), layout.outermost
-        yield Caution(
-            "few-sessions",
-            f"{fewest} {noun}s: what is decided rests on {noun} values being about normal. Measure "
-            f"{_ENOUGH} or more",
-            names if max(judged) > _FEW_SESSIONS else (),  # of all benchmarks none is named
-        )
+        noun = layout.outermost
+        text = f"{min(judged)} {noun}s: what is decided rests on {noun} values being about normal"
+        # of all benchmarks none is named
+        about = names if max(judged) > _FEW_SESSIONS else ()
+        yield Caution("few-sessions", f"{text}. Measure {_ENOUGH} or more", about)
 
 
 _FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known
@@ -495,87 +473,69 @@ def benchmark_cautions(
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
     flat = [line.name for line in lines if line.reason == "no-spread" and line.identity is None]
-    if flat:
-        where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
-        yield Caution(
-            "no-spread",
-            f"no spread {where}, and the clock's step is not known, so that equal readings prove "
-            f"nothing: {figures.listed(flat)}. Make the runs longer, or take more of them",
-            tuple(flat),
-        )
-    yield from _clock_cautions(judged, lines)
+    where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
+    yield from _of_some(
+        "no-spread",
+        flat,
+        f"no spread {where}, and the clock's step is not known, so that equal readings prove nothing: {{}}. "
+        "Make the runs longer, or take more of them",
+    )
+    clocks = zip(lines, judged.each.error.tolist(), judged.exact.flags.tolist(), strict=False)
+    for line, error, counted in clocks:  # failed ones follow; what is counted has no clock
+        if line.resolution is None or line.step_log is None or line.low is None or counted:
+            continue
+        if line.step_added or error <= (line.error_floor or 0.0):
+            share = figures.significant(100 * (spread_of(line.step_log) or 0.0), 2)
+            yield Caution(
+                "coarse-clock",
+                f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
+                f"{share} % of a run; the interval is widened by it. Make the runs longer",
+                (line.name,),
+            )
     lonely = [
         line.name
         for line in lines
         if line.low is None is line.difference_low and line.identity is None
-        if line.reason is None and line.runs_candidate
+        if line.reason is None and line.runs_candidate and not judged.law.always_valid
     ]
-    if lonely and not judged.law.always_valid:
-        yield Caution(
-            "too-few-sessions",
-            "too few values for an interval, and for one of the suite: "
-            f"{figures.listed(lonely)}. Measure more, or leave the benchmark out",
-            tuple(lonely),
-        )
-    uneven = [
-        line.name for line in lines if 2 <= line.sessions < sessions and judged.design == "paired"
-    ]
-    if uneven:
-        yield Caution(
-            "sessions-missing",
-            f"judged by fewer than the {figures.counted(sessions, noun)} of the others: {figures.listed(uneven)}",
-            tuple(uneven),
-        )
+    yield from _of_some(
+        "too-few-sessions",
+        lonely,
+        "too few values for an interval, and for one of the suite: {}. Measure more, or leave the benchmark out",
+    )
+    yield from _of_some(
+        "sessions-missing",
+        [x.name for x in lines if 2 <= x.sessions < sessions and judged.design == "paired"],
+        f"judged by fewer than the {figures.counted(sessions, noun)} of the others: {{}}",
+    )
     yield from failing_cautions(lines)
-    yield from _zero_cautions(judged, lines)
+    yield from _of_some(
+        "below-resolution",
+        [line.name for line in lines if line.reason == "below-resolution"],
+        "below the clock's resolution, all runs of a session are 0: {}. Make the runs longer",
+        "no speed where all runs are 0, too short for the clock: {}",
+    )
+    zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate)).tolist()
+    yield from _of_some(
+        "means-of-zeros",
+        [lines[k].name for k in zeroed],
+        "some runs are 0, so arithmetic means of whole sessions are compared: {}",
+        "arithmetic means are compared, as some runs are 0: {}",
+    )
+    counts = np.flatnonzero(judged.exact.arithmetic).tolist()
+    yield from _of_some(
+        "without-ratio",
+        [lines[k].name for k in counts] if len(judged.each.estimate) > 1 else [],
+        "with a 0 there is no ratio, so no mean over benchmarks holds: {}",
+        "without a ratio, as runs are 0, and in no mean: {}",
+    )
 
 
-def _clock_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
-    """Say where the clock's step widens an interval; what is counted has no clock."""
-    clocks = zip(lines, judged.each.error.tolist(), judged.exact.flags.tolist(), strict=False)
-    for line, error, counted in clocks:  # failed ones follow
-        if line.resolution is None or line.step_log is None or counted:
-            continue
-        if line.low is not None and (line.step_added or error <= (line.error_floor or 0.0)):
-            yield Caution(
-                "coarse-clock",
-                f"{line.name}: the clock's step ({figures.quantity(line.resolution, judged.unit)}) is "
-                f"{figures.significant(100 * (spread_of(line.step_log) or 0.0), 2)} % of a run; the interval is "
-                "widened by it. Make the runs longer",
-                (line.name,),
-            )
-
-
-def _zero_cautions(judged: LineParts, lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
-    below = [line.name for line in lines if line.reason == "below-resolution"]
-    if below:
-        yield Caution(
-            "below-resolution",
-            "below the clock's resolution, all runs of a session are 0: "
-            f"{figures.listed(below)}. Make the runs longer",
-            tuple(below),
-            ShortSentence.of(
-                "no speed where all runs are 0, too short for the clock: {}", tuple(below)
-            ),
-        )
-    zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate))
-    if zeroed.size:
-        names = [lines[k].name for k in zeroed.tolist()]
-        yield Caution(
-            "means-of-zeros",
-            "some runs are 0, so arithmetic means of whole sessions are compared: "
-            f"{figures.listed(names)}",
-            tuple(names),
-            ShortSentence.of("arithmetic means are compared, as some runs are 0: {}", tuple(names)),
-        )
-    counted = tuple(lines[k].name for k in np.flatnonzero(judged.exact.arithmetic).tolist())
-    if counted and len(judged.each.estimate) > 1:
-        yield Caution(
-            "without-ratio",
-            f"with a 0 there is no ratio, so no mean over benchmarks holds: {figures.listed(counted)}",
-            counted,
-            ShortSentence.of("without a ratio, as runs are 0, and in no mean: {}", counted),
-        )
+def _of_some(code: str, names: Sequence[str], text: str, short: str = "") -> Iterator[Caution]:
+    """Say it of these benchmarks, if there are any; ``{}`` stands for their names."""
+    if names:
+        known = ShortSentence.of(short, tuple(names)) if short else None
+        yield Caution(code, text.replace("{}", figures.listed(names)), tuple(names), known)
 
 
 def unequal_cautions(

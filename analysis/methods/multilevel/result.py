@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ...stats.samples import Array
     from .compare import Cut
     from .design import Design, Totals
-    from .estimates import LawName
-    from .exact import Identity, Scale
+    from .estimates import Identity, LawName, Scale
     from .failures import Fails
     from .law import LooksRule
     from .values import SessionDependence, Source
@@ -144,17 +143,18 @@ class Line:
     """
 
     derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of", "limit_s")
+    pvalue_of: ClassVar[str] = "two-sided"  # what `pvalue` belongs to
 
     name: str
-    speedup: float | None
-    low: float | None
-    high: float | None
-    error: float | None
-    freedom: float | None
-    pvalue: float | None
-    pvalue_equivalent: float | None
+    speedup: float | None = None
+    low: float | None = None
+    high: float | None = None
+    error: float | None = None
+    freedom: float | None = None
+    pvalue: float | None = None
+    pvalue_equivalent: float | None = None
     outcome: Word
-    more_sessions: MoreSessions | None
+    more_sessions: MoreSessions | None = None
     law: LawName | None = None
     errors: tuple[float, ...] | None = None
     freedoms: tuple[float, ...] | None = None
@@ -179,11 +179,6 @@ class Line:
         """Whether each part of the error has a quantile of t of its own: no single freedom fits."""
         several = len(self.errors or ()) > 1
         return self.law in ("banerjee", "grouped") or (self.law == "t" and several)
-
-    @property
-    def pvalue_of(self) -> str:
-        """What `pvalue` belongs to."""
-        return "two-sided"
 
     def to_dict(self) -> dict[str, Any]:
         """Give the line as JSON types."""
@@ -247,21 +242,21 @@ class BenchmarkLine(Line):
         is no less.
     """
 
-    pvalue_adjusted: float | None
-    pvalue_equivalent_adjusted: float | None
+    pvalue_adjusted: float | None = None
+    pvalue_equivalent_adjusted: float | None = None
     outcome_uncorrected: Word
-    mean_candidate: float | None
-    mean_baseline: float | None
-    spread_candidate: float | None
-    spread_baseline: float | None
+    mean_candidate: float | None = None
+    mean_baseline: float | None = None
+    spread_candidate: float | None = None
+    spread_baseline: float | None = None
     runs_candidate: int
     runs_baseline: int
     failed_candidate: int
     failed_baseline: int
-    sessions: int
-    session_ids: tuple[str, ...]
-    differences: tuple[float, ...]
-    reason: str | None
+    sessions: int = 0
+    session_ids: tuple[str, ...] = ()
+    differences: tuple[float, ...] = ()
+    reason: str | None = None
     fails: Fails | None = None
     pvalue_fails: float | None = None
     pvalue_fails_adjusted: float | None = None

@@ -34,7 +34,6 @@ from ...stats.samples import Array, Flags, Indices, Integers, clock_step
 from .design import (
     PAIRS,
     Layout,
-    SideRuns,
     Tables,
     layout_of,
     session_cells,
@@ -236,10 +235,12 @@ def _rounding(layout: Layout) -> list[tuple[Array, Array]]:
             for s in (layout.ours, layout.theirs)
         ]
         return [(count, np.maximum(count, 1.0)) for count in runs]
-    by_blocks = layout.design == "one session, blocks"
+    sides, by_blocks = (layout.ours, layout.theirs), layout.design == "one session, blocks"
+    rows = [side.block if by_blocks else side.session for side in sides]
+    size = (1 + max(int(row.max()) for row in rows)) * b
     counts = [
-        _counts(side, side.block if by_blocks else side.session, layout)
-        for side in (layout.ours, layout.theirs)
+        np.bincount(row * b + side.benchmark, minlength=size).reshape(-1, b)
+        for side, row in zip(sides, rows, strict=True)
     ]
     if layout.design in PAIRS:  # what one side alone has takes no part
         both = (counts[0] > 0) & (counts[1] > 0)
@@ -251,15 +252,6 @@ def _rounding(layout: Layout) -> list[tuple[Array, Array]]:
         )
         for count in counts
     ]
-
-
-def _counts(side: SideRuns, row: Integers, layout: Layout) -> Integers:
-    rows = 1 + max(
-        int(one.max()) for s in (layout.ours, layout.theirs) for one in (s.session, s.block)
-    )
-    cell = row * layout.benchmarks + side.benchmark
-    found = np.bincount(cell, minlength=rows * layout.benchmarks)
-    return found.reshape(rows, layout.benchmarks)
 
 
 def _spread(layout: Layout) -> Array:
@@ -356,12 +348,9 @@ def dependence_in(
         return None
     ours = _places(layout, candidate, layout.ours.sessions)
     theirs = _places(layout, baseline, layout.theirs.sessions)
-    found = (
-        None if ours is None else dependence_of(tables.ours[ours], side="candidate"),
-        None if theirs is None else dependence_of(tables.theirs[theirs], side="baseline"),
-    )
-    known = [one for one in found if one is not None]
-    return min(known, key=lambda one: one.pvalue, default=None)
+    found = [None if ours is None else dependence_of(tables.ours[ours], side="candidate")]
+    found += [None if theirs is None else dependence_of(tables.theirs[theirs], side="baseline")]
+    return min(filter(None, found), key=lambda one: one.pvalue, default=None)
 
 
 def _places(layout: Layout, matrix: PerformanceMatrix, rows: Integers) -> Indices | None:
@@ -397,7 +386,12 @@ def two_speeds(ours: Array, theirs: Array, within: float, freedom: int) -> TwoSp
     if cells.size < 4 or freedom < 1 or not within > FLAT**2:
         return None
     order = np.argsort(cells, kind="stable")
-    place = _split(cells[order])
+    # the size of the lower group of the best split
+    sizes, ordered = np.arange(2, cells.size - 1), cells[order]
+    centred = ordered - ordered.mean()  # so that squares do not cancel
+    sums, total = np.cumsum(centred)[sizes - 1], centred.sum()
+    between = sums**2 / sizes + (total - sums) ** 2 / (cells.size - sizes)
+    place = int(sizes[int(between.argmax())])
     low, high = cells[order[:place]], cells[order[place:]]
     distance = float(high.mean() - low.mean())
     if distance < DISTANCE * math.sqrt(within):
@@ -408,16 +402,6 @@ def two_speeds(ours: Array, theirs: Array, within: float, freedom: int) -> TwoSp
     sides = {frozenset(range(ours.size)), frozenset(range(ours.size, cells.size))}
     by_side = frozenset(order[:place].tolist()) in sides
     return None if by_side and cells.size >= _TELLING else TwoSpeeds(distance, by_side)
-
-
-def _split(cells: Array) -> int:
-    """Give the size of the lower group of the best split of sorted cells."""
-    n = cells.size
-    sizes = np.arange(2, n - 1)
-    centred = cells - cells.mean()  # so that squares do not cancel
-    sums, total = np.cumsum(centred)[sizes - 1], centred.sum()
-    between = sums**2 / sizes + (total - sums) ** 2 / (n - sizes)
-    return int(sizes[int(between.argmax())])
 
 
 def speeds_of(layout: Layout, zeroed: Flags) -> dict[int, TwoSpeeds]:

@@ -339,7 +339,7 @@ def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
         of_build = is_of_builds(about)  # it was there before the runs of its session
         of_iterations = _printed_as(trial, name) != name  # a longer run has no more of a quantile
         named |= about.get("source") == SOURCE and grows(name)
-        is_count = figures.is_time(unit) or trial.is_counter(name) or named
+        is_count = figures.is_time(unit) or trial.kind(name).counted or named
         if is_count and not of_build and not of_iterations:
             yield _rate(trial, values, name=name)
             continue

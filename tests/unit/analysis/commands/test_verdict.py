@@ -185,6 +185,6 @@ def test_an_open_gate_is_asked_again_as_it_was(synthetic, tmp_path, monkeypatch)
 @pytest.mark.parametrize(("codes", "worst"), [([1, 7, 0], 1), ([0, 0, 7], 7), ([0, 0, 0], 0)])
 def test_of_several_gates_what_is_proven_counts_most(trial, monkeypatch, codes, worst):
     # authority: the gate itself, of several candidates (docs/ci.md)
-    monkeypatch.setattr("analysis.commands.verdict._show_trial", lambda *_, **__: codes.pop())
+    monkeypatch.setattr("analysis.commands.verdict._gated", lambda *_, **__: codes.pop())
     words = ("verdict", trial, "--metric", "wall,user,system", "--gate", "slower>2%")
     assert executed(*words)[0] == worst

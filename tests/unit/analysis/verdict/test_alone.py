@@ -85,6 +85,9 @@ def test_a_side_alone_says_what_its_trial_says(synthetic, tmp_path):
     assert (found.candidates, found.baseline, found.trial) == ((), "only", None)
     few = judge_alone(trial.matrix("only"), benchmarks=["y"])
     assert [one.benchmark for one in few.alone] == ["y"]
+    # seen: neither `str` nor `repr` of it could be had
+    assert "only takes" in str(few)
+    assert repr(few).startswith("<Verdict Verdict on only: only takes")
     with pytest.raises(UsageError, match="there is no benchmark 'z'"):
         judge_alone(trial.matrix("only"), benchmarks=["z"])
 

@@ -22,8 +22,7 @@ from analysis.importers.reader import open_trial
 from analysis.methods.multilevel.hosts import over_hosts
 from analysis.record.manifest import judging_with
 from analysis.record.trial_files import GivenUp
-from analysis.verdict.fleet import judge_fleet
-from analysis.verdict.hosts import disagreeing_sentences, standing_sentences
+from analysis.verdict.fleet import disagreeing_sentences, judge_fleet, standing_sentences
 from analysis.verdict.judging import judge
 from analysis.verdict.screen import candidate_blocks
 from harness.cli import main

@@ -14,7 +14,7 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.stats.arguments import stream
 from analysis.verdict.judging import judge
-from analysis.verdict.panel_methods import ask
+from analysis.verdict.panel import ask
 
 METHODS = [
     "HPT",

@@ -83,9 +83,8 @@ def test_a_trial_shows_what_its_numbers_need_and_a_screen_leaves_out_what_it_say
     ]
     assert found.hidden == 1
     assert "no-certificate" in [one.code for one in verdict.cautions]
-    (first, *others) = shown_cautions(verdict, most=9).cautions
-    assert first.code == "failed-left-out"
-    assert list(shown_cautions(verdict, most=9, without={first.code}).cautions) == others
+    first, *others = found.cautions
+    assert [*shown_cautions(verdict, without={first.code}).cautions][:2] == others
 
 
 def test_a_metric_of_one_benchmark_brings_no_cautions_about_the_others(synthetic, tmp_path):

@@ -30,8 +30,8 @@ def made(synthetic, tmp_path):
 
 def test_a_mean_is_that_of_the_logs_within_sessions_which_weigh_equally(made):
     found = times_of(made(warmup=1))
-    assert list(found) == [("b", "old"), ("b", "new")]
-    one = found["b", "old"]
+    assert list(found) == ["old", "new"]
+    one = found["old"]
     sessions = np.log(OLD).reshape(2, 3)
     assert one.mean == pytest.approx(np.exp(sessions.mean(axis=1).mean()), rel=1e-9)
     sd = np.sqrt(sessions.var(axis=1, ddof=1).mean())
@@ -41,8 +41,8 @@ def test_a_mean_is_that_of_the_logs_within_sessions_which_weigh_equally(made):
     assert (one.runs, one.sessions, one.failed, one.max_rss) == (6, 2, 0, 50 << 20)
     one = times_of(made(old=[0.1, 0.1, 0.1, 0.4], sessions=2))
     both = np.exp(np.mean([np.log([0.1, 0.1]).mean(), np.log([0.1, 0.4]).mean()]))
-    assert one["b", "old"].mean == pytest.approx(both)
-    uneven = times_of(made(old=[0.1, 0.1, 0.1, 0.4, 0.4], sessions=2))["b", "old"]
+    assert one["old"].mean == pytest.approx(both)
+    uneven = times_of(made(old=[0.1, 0.1, 0.1, 0.4, 0.4], sessions=2))["old"]
     assert uneven.mean == pytest.approx(0.2)  # the geometric mean of 0.1 and 0.4
     assert uneven.user == pytest.approx(0.25 * 0.9)
     assert uneven.mean != pytest.approx(np.exp(np.log([0.1, 0.1, 0.1, 0.4, 0.4]).mean()))
@@ -51,8 +51,8 @@ def test_a_mean_is_that_of_the_logs_within_sessions_which_weigh_equally(made):
 def test_the_ratio_of_two_means_is_the_judged_speedup(made):
     trial = made()
     found, line = times_of(trial), judge(trial).candidates[0].multilevel.benchmarks[0]
-    assert found["b", "old"].mean / found["b", "new"].mean == pytest.approx(line.speedup)
-    assert found["b", "new"].spread == pytest.approx(line.spread_candidate)
+    assert found["old"].mean / found["new"].mean == pytest.approx(line.speedup)
+    assert found["new"].spread == pytest.approx(line.spread_candidate)
 
 
 def test_failed_runs_are_counted_and_in_no_mean(made):
@@ -60,7 +60,7 @@ def test_failed_runs_are_counted_and_in_no_mean(made):
         bad = row.variant == "new" and row.position in {1, 5}
         return replace(row, outcome="exit", exit_code=3, wall_ns=10**12) if bad else row
 
-    one = times_of(made(fails))["b", "new"]
+    one = times_of(made(fails))["new"]
     assert (one.runs, one.failed) == (4, 2)
     assert one.maximum < 1
 
@@ -69,25 +69,23 @@ def test_a_variant_whose_runs_all_failed_has_no_times(made):
     def fails(row):
         return replace(row, outcome="exit", exit_code=1) if row.variant == "new" else row
 
-    one = times_of(made(fails))["b", "new"]
+    one = times_of(made(fails))["new"]
     assert (one.runs, one.sessions, one.failed) == (0, 0, 6)
     assert (one.mean, one.spread, one.user, one.minimum, one.max_rss) == (None,) * 5
 
 
 def test_one_run_a_session_has_no_spread(made):
-    assert times_of(made(sessions=6))["b", "old"].spread is None
+    assert times_of(made(sessions=6))["old"].spread is None
 
 
 def test_what_is_unknown_of_some_run_is_unknown(made):
     found = times_of(made(lambda row: replace(row, cpus=None, max_rss_bytes=None, user_s=0.0)))
-    assert (found["b", "old"].user, found["b", "new"].max_rss) == (0.0, None)
+    assert (found["old"].user, found["new"].max_rss) == (0.0, None)
 
 
 def test_means_of_another_metric(made):
     trial = made(lambda row: replace(row, max_rss_bytes=row.session << 20))
-    assert means_of(trial, "max_rss") == pytest.approx(
-        {("b", "old"): 1.5 * 2**20, ("b", "new"): 1.5 * 2**20}
-    )
+    assert means_of(trial, "max_rss") == pytest.approx({"old": 1.5 * 2**20, "new": 1.5 * 2**20})
     with pytest.raises(UsageError, match="has no metric 'cycles'"):
         means_of(trial, "cycles")
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import judged_pair, multilevel
-from analysis.methods.multilevel.exact import exact_values, identity_needs, identity_pvalue
+from analysis.methods.multilevel.estimates import exact_values, identity_needs, identity_pvalue
 from analysis.methods.multilevel.hosts import over_hosts
 from analysis.verdict.gate import gate
 

@@ -65,7 +65,7 @@ def test_planned_and_always_valid_looks_stay_what_they_were():
     four = Looks.planned(4)
     assert (four.division, four.next_division, four.total) == (4, 4, 1.0)
     assert Looks.of(1, always_valid=True).rule == "always-valid"
-    assert Looks.always_valid().division == 1
+    assert Looks(rule="always-valid").division == 1
     for wrong in (4, grown(2, 3)):
         with pytest.raises(UsageError, match="exclude each other"):
             Looks.of(wrong, always_valid=True)
@@ -90,7 +90,7 @@ def test_planned_and_always_valid_looks_stay_what_they_were():
             "look 1 of a growing trial: judged at 2.5 % (alpha/2); all looks together at most 5 %",
         ),
         (grown(2, 3, 4, 5), "at most 7.5 %. For many looks plan --always-valid before the first"),
-        (Looks.always_valid(), "hold however often one looks"),
+        (Looks(rule="always-valid"), "hold however often one looks"),
     ],
 )
 def test_the_words(noisy, matrix_of, looks, words):

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.commands.compared import write_exports
-from analysis.verdict.compare import Standing, screen_of
-from analysis.verdict.compare_sentences import answer_sentence
+from analysis.verdict.compare import Standing, answer_sentence, screen_of
 
 GZIPS = (("gzip -6 -k -c data", 0.1, 0.05), ("gzip -1 -k -c data", 0.055, 0.08))
 FIVE = (

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.commands.compared import look_text, standing_of
-from analysis.verdict.compare import Standing
-from analysis.verdict.compare_sentences import numbered, quoted
+from analysis.verdict.compare import Standing, numbered, quoted
 
 
 def one(variant, word="slower", ahead=None):
