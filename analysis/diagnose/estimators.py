@@ -390,14 +390,8 @@ def _cautions(
 
 @pages.page_of.register
 def _(study: EstimatorSpread) -> pages.Page:
-    by_benchmark = (
-        "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
-        "and its bias, relative to its value on all runs; the mean has no bias"
-    )
-    by_size = (
-        "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
-        "that of normal values (exact)"
-    )
+    by_benchmark = "sd of the estimate from n runs, and its bias, relative to its value on all runs"
+    by_size = "sd in sds of one run, median over the benchmarks; in brackets of normal values"
 
     def part(heading: str, name: Estimator, figure: str) -> tuple[Any, ...]:
         take = partial(EstimatorRow.judged_by, name=name, figure=figure)

@@ -245,7 +245,7 @@ def calibrate_trial(
         relabellings=relabellings,
         methods=rates,
         benchmarks=tuple(benchmarks),
-        detectable=_detectable(_suite_differences(pairs), risk, power),
+        detectable=_detectable(pairs.suite_differences(), risk, power),
         # of one session there is nothing to check
         checks=checks_of(by_session if pairs.whole else {}, risk=risk, rng=stream(root, "checks")),
         lost_share=None if lost is None or lost.value is None else lost.value / 100,
@@ -264,14 +264,6 @@ def _detectable(row: Array, risk: float, power: float) -> float | None:
     error = float(row.std(ddof=1)) / math.sqrt(row.size)
     log_speedup = float(least_shift(power, row.size - 1, risk)) * error
     return math.exp(log_speedup) if log_speedup < 100 else None
-
-
-def _suite_differences(pairs: BlockPairs) -> Array:
-    """Give the suite's log difference of each session, over the benchmarks that it has."""
-    each = [(x - y, group) for (x, y), group in zip(pairs.logs(), pairs.group, strict=True)]
-    there = [[(d, group == k) for d, group in each] for k in range(pairs.groups)]
-    means = [[float(d[own].mean()) for d, own in rows if own.any()] for rows in there]
-    return np.array([float(np.mean(rows)) for rows in means if rows])
 
 
 def _cautions(

@@ -393,10 +393,7 @@ def _(result: Certificate) -> Page:
         ("errs", "rate", lambda rate: f"{100 * rate:.0f} %"),
         (f"<{100 * result.confidence:g} %", _interval),
     )
-    swapped = (
-        f"from {result.relabellings} ways to swap the labels in whole {by}s; intervals by benchmarks "
-        "and sessions, not by counting relabellings"
-    )
+    swapped = f"from {result.relabellings} ways to swap the labels in whole {by}s"
     share, lost = result.lost_share, []
     if share is not None:
         lost = [f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"]
@@ -419,6 +416,7 @@ def _(result: Certificate) -> Page:
         f"detectable: told from 1 with probability {result.power:g} by the t test on {by} "
         f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
     )
+    swapped += "; intervals by benchmarks and sessions"
     first = section(text, result.sentence), section(alarms, swapped)
     last = section(_checked(result.checks), *lost), section(effects, words)
     return page(result, f"False alarms between {ours} and {theirs}", *first, *last)

@@ -41,11 +41,11 @@ from ..words import shorten, shown
 from . import study as shared
 from .components import check_positive, matched
 from .error_rates import log_ratios, pvalue_of
-from .stop_rule import Floats, exponential
+from .stop_rule import exponential
 from .study import Covered, Drawing, DrawnPair, Draws
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
-SHOWN_INTERVALS = ("hpt", "paired-t", "percentile")
+
 _OF_ALL_DRAWS = ("known-coverage", "coverage-unknown", "few-resamples")
 _MUCH = 0.1  # share of the runs there are, from which draws without replacement are alike
 
@@ -291,14 +291,20 @@ def draw_study(
     ask = partial(_judge, speedup=speedup, levels=levels, **how)
     (found,) = drawing.answers(ask, drawn, (runs,))
     each = tuple(draw for draw, _, _ in found)
-    counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
+    counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0).tolist()
     # 1 - p on the average; None for the bootstrap, and where a draw has no p
     known_p = [[p for one in each if (p := one.pvalues.get(x)) is not None] for x in names]
     sure = [float(np.mean([1 - p for p in x])) if len(x) == len(each) else None for x in known_p]
+    rejected = zip(names, map(tuple, counts), sure, strict=True)
     ratio = exponential(float(log_ratios((ours, theirs)).mean()))
     alike = f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and vary"
     alike += " less than new measurements would"
     few = {"draws-alike": not replace and runs > _MUCH * fewest and alike}
+    intervals: dict[str, list[tuple[float, float] | None]] = {
+        "hpt": [None if draw.hpt is None else (draw.hpt, math.inf) for draw in each],
+        "paired-t": [draw.paired_t for draw in each],
+        "percentile": [draw.bootstrap for draw in each],
+    }
     return DrawStudy(
         candidate=ours.name,
         baseline=theirs.name,
@@ -310,14 +316,8 @@ def draw_study(
         alternative=asked,
         confidence=1 - max(levels),
         resamples=resamples,
-        tests=tuple(
-            DrawnTest(name, tuple(row.tolist()), simulations, mean)
-            for name, row, mean in zip(names, counts, sure, strict=True)
-        ),
-        intervals=tuple(
-            shared.covered(name, runs, [_ends(name, draw) for draw in each], ratio)
-            for name in SHOWN_INTERVALS
-        ),
+        tests=tuple(DrawnTest(*one[:2], simulations, one[2]) for one in rejected),
+        intervals=tuple(shared.covered(name, runs, x, ratio) for name, x in intervals.items()),
         each=each,
         seed=seed,
         cautions=merged(
@@ -364,9 +364,14 @@ def _judge(
         found["randomization"] = pvalue_of(scaled, "randomization", alternative, resamples, own)
 
     def rejects(test: str, alpha: float) -> bool:
-        if test == "bootstrap":
-            return _excluded(boot.replicates, speedup, alternative, alpha)
-        return bool(found[test] <= alpha * (1 + 1e-12))
+        if test != "bootstrap":
+            return bool(found[test] <= alpha * (1 + 1e-12))
+        # where the percentile interval, or its lower bound, excludes the speedup
+        slack = 1e-12 * speedup
+        if alternative == "candidate":
+            return bool(np.quantile(boot.replicates, alpha) > speedup + slack)
+        low, high = np.quantile(boot.replicates, [alpha / 2, 1 - alpha / 2])
+        return bool(low > speedup + slack or high < speedup - slack)
 
     paired = classical.paired_interval(logs, confidence)
     draw = OneDraw(
@@ -387,19 +392,3 @@ def _on_scores(found: PairedT, alternative: Alternative) -> float:
     if found.pvalue is None or found.pvalue_two_sided is None:
         return classical.student_pvalue(found.mean, 0.0, found.df, alternative)
     return found.pvalue if alternative == "candidate" else found.pvalue_two_sided
-
-
-def _excluded(replicates: Floats, speedup: float, alternative: Alternative, alpha: float) -> bool:
-    """Tell whether the percentile interval, or its lower bound, excludes the speedup."""
-    slack = 1e-12 * speedup
-    if alternative == "candidate":
-        return bool(np.quantile(replicates, alpha) > speedup + slack)
-    low, high = np.quantile(replicates, [alpha / 2, 1 - alpha / 2])
-    return bool(low > speedup + slack or high < speedup - slack)
-
-
-def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
-    """Give the ends of one kind of interval; HPT's speedup is a lower bound."""
-    if name == "hpt":
-        return None if draw.hpt is None else (draw.hpt, math.inf)
-    return draw.paired_t if name == "paired-t" else draw.bootstrap

@@ -232,7 +232,14 @@ def plan_hosts(
         return float(runs) if row.seconds is None else row.seconds, row.hosts
 
     best = min((row for row in rows if row.sessions is not None), key=spent, default=None)
-    low, high = [None, None] if best is None else _quartiles(grid, best, len(pilots), max_hosts)
+    low, high = None, None
+    if (
+        best is not None
+    ):  # the hosts that are needed with the variance between them at its quartiles
+        at, freedom = ((best.sessions or 1) - 1, (best.runs or 1) - 1), len(pilots) - 1
+        factors = (freedom / float(chdtri(freedom, tail)) for tail in (0.25, 0.75))
+        each = ((h for h in range(2, max_hosts + 1) if grid.enough(h, x)[at]) for x in factors)
+        low, high = (next(enough, None) for enough in each)
     first = next(iter(pilots.values())).components
     taken = best or PlannedHosts(0)
     return HostPlan(
@@ -311,14 +318,6 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     times = (None, None) if costs is None else times
     width = relative_width(float(half[at]))
     return PlannedHosts(hosts, int(at[0]) + 1, int(at[1]) + 1, *times, width, detectable)
-
-
-def _quartiles(grid: Grid, best: PlannedHosts, pilots: int, most: int) -> list[int | None]:
-    """Give the hosts that are needed with the variance between them at its quartiles."""
-    at = ((best.sessions or 1) - 1, (best.runs or 1) - 1)
-    factors = [(pilots - 1) / float(chdtri(pilots - 1, 1 - share)) for share in (0.75, 0.25)]
-    each = ((h for h in range(2, most + 1) if grid.enough(h, x)[at]) for x in factors)
-    return [next(enough, None) for enough in each]
 
 
 def _cautions(

@@ -88,6 +88,13 @@ class BlockPairs(NamedTuple):
             for (x, y), group in zip(self.logs(), self.group, strict=True)
         ]
 
+    def suite_differences(self) -> Array:
+        """Give the suite's log difference of each session, over the benchmarks that it has."""
+        each = [(x - y, group) for (x, y), group in zip(self.logs(), self.group, strict=True)]
+        there = [[(d, group == k) for d, group in each] for k in range(self.groups)]
+        means = [[float(d[own].mean()) for d, own in rows if own.any()] for rows in there]
+        return np.array([float(np.mean(rows)) for rows in means if rows])
+
     def without(self, group: int) -> BlockPairs:
         """Give the same pairs without a group; groups keep their numbers."""
         kept = [g != group for g in self.group]

@@ -335,11 +335,17 @@ def width_loop(
         what, fix = f"the {interval} interval is random", "give rng, a numpy.random.Generator"
         raise UsageError(what, fix=fix)
     logs = np.log([values[:most] for values in (*ours.samples, *theirs.samples)])
+    sign = components.sign_of(ours)
     how: dict[str, Any] = {"interval": interval, "confidence": confidence, "resamples": resamples}
 
     def find(runs: int) -> Ends:
         if rng is None or interval == "t":
-            return _t_of_first(logs[:, :runs], components.sign_of(ours), confidence)
+            many, seen = len(ours.benchmarks), logs[:, :runs]
+            varies, means = np.ptp(seen, axis=1) != 0, seen.mean(axis=1)
+            variances = np.where(varies, seen.var(axis=1, ddof=1), 0.0)
+            log = sign * float(means[:many].mean() - means[many:].mean())
+            half = float(log_half_width(variances, np.full(2 * many, runs), many, confidence))
+            return exponential(log), exponential(log - half), exponential(log + half)
         from ..methods.resampling.bootstrap import bootstrap_speedup
 
         found = bootstrap_speedup(_first(ours, runs), _first(theirs, runs), **how, rng=rng)
@@ -368,15 +374,6 @@ def width_loop(
         steps=tuple(steps),
         cautions=(*known, *pages.cautions_of(texts)),
     )
-
-
-def _t_of_first(seen: Floats, sign: int, confidence: float) -> Ends:
-    """Give the speedup and its interval from the first runs of each benchmark, of both sides."""
-    many, means = len(seen) // 2, seen.mean(axis=1)
-    variances = np.where(np.ptp(seen, axis=1) == 0, 0.0, seen.var(axis=1, ddof=1))
-    log = sign * float(means[:many].mean() - means[many:].mean())
-    half = float(log_half_width(variances, np.full(len(seen), seen.shape[1]), many, confidence))
-    return exponential(log), exponential(log - half), exponential(log + half)
 
 
 def _first(matrix: PerformanceMatrix, runs: int) -> PerformanceMatrix:

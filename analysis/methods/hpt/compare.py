@@ -359,15 +359,6 @@ def base_scores(question: HptQuestion, x: Array, y: Array) -> tuple[Array, Array
         return (x / centre, y / centre) if higher else (centre / x, centre / y)
 
 
-def _scores(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[Array, Array]:
-    s, t = base_scores(question, x, y)
-    with np.errstate(over="ignore", under="ignore"):
-        s = s * question.speedup if question.negated else s / question.speedup
-    if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
-        raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
-    return s, t
-
-
 def _rank_sum_tests(
     sums: tuple[float, float], ranks: Array, m: int, ties: Ties, risk: float
 ) -> tuple[float, float, Winner]:
@@ -381,7 +372,11 @@ def _rank_sum_tests(
 
 def _stage_one(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
     """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet."""
-    s, t = _scores(question, name, x, y)
+    s, t = base_scores(question, x, y)
+    with np.errstate(over="ignore", under="ignore"):
+        s = s * question.speedup if question.negated else s / question.speedup
+    if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
+        raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
     m, n = s.size, t.size
     ranks = midranks(np.concatenate([s, t]))
     r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())

@@ -357,10 +357,8 @@ def _other_rules(report: HptReport) -> Section:
         (f"{required:g}-speedup", "speedup", lambda x: figures.bound(x, 4), "none"),
         ("error", "speedup_error", "{:+.1%}".format, "none"),
     )
-    meaning = (
-        "t and interval are those of the differences of scores over the benchmarks and need their mean "
-        f"to be normal; loss is relative to {required:g}, error to HPT's largest speedup"
-    )
+    meaning = "t and interval need a normal mean of the differences of scores; loss is relative to"
+    meaning += f" {required:g}, error to HPT's largest speedup"
     return section(table, meaning, title="three rules")
 
 

@@ -317,7 +317,11 @@ def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
     places = total - needed, needed - 1
     if total > MADE:  # too many to be made
         for i in range(q):
-            edges[i], doubled[i] = _searched(part.sorted_ratios(i), places)
+            ratios = part.sorted_ratios(i)
+            for k, edge in enumerate(map(ratios.smallest, places)):
+                upto = ratios.upto(edge * (1 + TIE_TOLERANCE))
+                below = ratios.below(edge * (1 - TIE_TOLERANCE))
+                edges[i, k], doubled[i, k] = edge, 2 * total - upto - below
     else:
         step = max(1, _CELLS // total)
         for k in range(0, q, step):
@@ -342,13 +346,6 @@ def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, Integers]:
         right = np.count_nonzero(ratios[:, place + 1 :] > edge * (1 + TIE_TOLERANCE), axis=1)
         doubled[:, k] = ratios.shape[1] + right - left  # ties count half
     return edges, doubled
-
-
-def _searched(ratios: Ratios, places: tuple[int, int]) -> tuple[list[float], list[int]]:
-    edges = [ratios.smallest(place) for place in places]
-    upto = [ratios.upto(edge * (1 + TIE_TOLERANCE)) for edge in edges]
-    below = [ratios.below(edge * (1 - TIE_TOLERANCE)) for edge in edges]
-    return edges, [2 * ratios.total - a - b for a, b in zip(upto, below, strict=True)]
 
 
 # --- All ratios of two samples in order, without making them: counts, order statistics, windows. The

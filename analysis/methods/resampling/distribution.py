@@ -424,7 +424,11 @@ def compare_distributions(
     ordered, lower = [np.sort(system.values) for system in systems], first.better == "lower"
 
     def share(one: Array, other: Array) -> float:
-        return 0.5 if one is other else _share_better(one, other, lower=lower)
+        if one is other:
+            return 0.5
+        below, upto = np.searchsorted(other, one, "left"), np.searchsorted(other, one, "right")
+        smaller = float((below / 2 + upto / 2).mean()) / other.size  # others below this one
+        return 1 - smaller if lower else smaller
 
     return DistributionComparison(
         systems=systems,
@@ -444,14 +448,6 @@ def _check_range(matrix: PerformanceMatrix) -> None:
             what = f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers"
             where = f"{matrix.name}, benchmark {bench!r}"
             raise AnalysisError(what, where, "give the values in another unit")
-
-
-def _share_better(one: Array, other: Array, *, lower: bool) -> float:
-    """Give the share of pairs of passes in which `one` is better, ties half; both sorted."""
-    below = np.searchsorted(other, one, side="left")
-    upto = np.searchsorted(other, one, side="right")
-    smaller = float((below / 2 + upto / 2).mean()) / other.size  # others below this one
-    return 1 - smaller if lower else smaller
 
 
 def _draws(matrix: PerformanceMatrix, mean: Mean, resamples: int, root: int) -> Array:
