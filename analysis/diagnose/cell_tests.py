@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
 from ..errors import InsufficientDataError, UsageError
+from ..stats.samples import Array as Floats, Integers
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 LEAST = 10  # runs of a cell in all its sessions, or it is not tested
 _FEWEST = 3  # runs of a series that say something about their order
 

@@ -21,18 +21,15 @@ from statistics import median
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
 from ..pages import model as pages, number_format as figures
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
-from ..stats.samples import median as array_median
+from ..stats.samples import Array, median as array_median
 from ..words import shorten
 from .normality import FEW_RUNS, checked_sizes
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

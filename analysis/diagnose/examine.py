@@ -22,9 +22,10 @@ from ..pages.result import Result
 from ..record.fleet import HostProgress, HostState, with_plans
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
+from ..stats.samples import Array as Floats
 from ..words import shorten
 from . import cell_tests, host_tests, result
-from .cell_tests import LEAST, Floats, RunTable
+from .cell_tests import LEAST, RunTable
 from .host_tests import HostTest, Movers
 from .result import Diagnosis, Finding
 

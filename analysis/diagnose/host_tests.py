@@ -15,20 +15,10 @@ from operator import itemgetter
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
-from ..stats.samples import off_ticks
-from .cell_tests import (
-    LEAST,
-    Floats,
-    Integers,
-    RunTable,
-    Series,
-    middle_of,
-    midranks_along,
-    two_sided,
-)
+from ..stats.samples import Array as Floats, Flags, Integers, off_ticks
+from .cell_tests import LEAST, RunTable, Series, middle_of, midranks_along, two_sided
 
 # --- How fast the host was in each session.
 #
@@ -382,7 +372,6 @@ def _step(before: Floats, after: Floats) -> float | None:
 # cell does it so strongly that it leads the sum. So each variant, and then each benchmark, is asked for
 # itself: does it go with all others, or does it show the same alone?
 
-Flags = NDArray[np.bool_]
 _WITH_OTHERS, _NAMED, _BY_ITSELF = 0.05, 0.01, 0.001  # risks, one-sided
 _CLEARLY = 3e-5  # four standard deviations: by chance 1.6 or less in 1 % of what moves alike
 _FEWEST = 5  # stretches

@@ -30,7 +30,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
@@ -38,7 +38,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, Value, cautions_of, page, page_of, section, table_of
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, counted, numbers, stream
-from ..stats.samples import bandwidth_of, kernel_density, median, read_only
+from ..stats.samples import Array, bandwidth_of, kernel_density, median, read_only
 from ..words import shorten
 
 
@@ -50,7 +50,7 @@ def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(counted("each of the sizes", size, least=2) for size in chosen)
 
 
-def checked(values: ArrayLike, least: int, purpose: str) -> NDArray[np.float64]:
+def checked(values: ArrayLike, least: int, purpose: str) -> Array:
     """Give the values as an array; refuse too few, equal ones, and what is not finite."""
     x = numbers(values, "the values")
     if x.size < least:
@@ -133,7 +133,6 @@ def shapiro(values: ArrayLike) -> NormalityTest:
     return NormalityTest(method="Shapiro-Wilk", n=x.size, statistic=statistic, pvalue=pvalue)
 
 
-Array = NDArray[np.float64]
 _SMALLEST = 1e-140  # spread, and one over the largest value: their squares must be numbers
 
 
@@ -568,7 +567,7 @@ def central_limit_study(
     )
 
 
-def _cell(values: NDArray[np.float64], size: int, rng: np.random.Generator) -> CentralLimitCell:
+def _cell(values: Array, size: int, rng: np.random.Generator) -> CentralLimitCell:
     values = values / values.max()  # so that no sum overflows
     samples, draws = min(_SAMPLES_MOST, values.size // size), DRAWS[0]
     drawn = values[: samples * size].reshape(samples, size)

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..data.host_record import HostNote, read_host_record
 from ..data.trial import Trial
@@ -41,11 +41,11 @@ from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
 from ..stats import classical as wilk
 from ..stats.arguments import checks_arguments, named, stream
 from ..stats.classical import least_shift
+from ..stats.samples import Array
 from . import certificate as certificates
 from .certificate import Certificate, MethodRate
 from .rates import BlockPairs, Rng, pairs_of, rates_of
 
-Array = NDArray[np.float64]
 FEWEST = 5  # sessions; below, no departure could be seen
 _ORDERS = 9_999  # orders drawn at random where not all are listed
 _EQUAL = 1e-12

@@ -30,7 +30,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import InsufficientDataError
@@ -39,12 +38,10 @@ from ..methods.speedup_test.protocol import decide
 from ..stats.arguments import stream
 from ..stats.classical import welch as welch_test
 from ..stats.ranks import TIE_TOLERANCE, midranks
+from ..stats.samples import Array, Flags, Integers
 from ..stats.workers import Progress, in_order
 from .certificate import METHODS, MethodRate
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Rng = np.random.Generator
 Signs = Integers  # relabellings x groups: 1 as measured, -1 swapped
 _TOLERANCE = 1e-9  # of a p that is compared with its risk
