@@ -14,7 +14,7 @@ from ..announcing import doing
 from ..errors import AnalysisError, UsageError
 from ..options import Given, command, number
 from ..words import shorten
-from .options import BothSides, Chosen, Source, Workers, headed, metric_of, show
+from .options import BothSides, Chosen, Drawn, Source, Workers, headed, metric_of, show
 
 if TYPE_CHECKING:
     from ..importers.reader import Sides
@@ -68,14 +68,10 @@ def _called(sides: Sides, names: list[str] | None) -> Sides:
     if names is None:
         return sides
     if names[0] == names[1] or not all(name.strip() for name in names):
-        what = "--names takes two different names"
-        fix = "write --names NEW OLD"
-        raise UsageError(what, f"{names[0]!r} and {names[1]!r}", fix)
-    return replace(
-        sides,
-        candidate=replace(sides.candidate, name=names[0]),
-        baseline=replace(sides.baseline, name=names[1]),
-    )
+        where, fix = f"{names[0]!r} and {names[1]!r}", "write --names NEW OLD"
+        raise UsageError("--names takes two different names", where, fix)
+    ours, theirs = replace(sides.candidate, name=names[0]), replace(sides.baseline, name=names[1])
+    return replace(sides, candidate=ours, baseline=theirs)
 
 
 # --- The subcommand ``speedup-test``.
@@ -118,8 +114,7 @@ def speedup_test(*, args: _Options, steps: bool, original: bool, json: bool, out
                 files.write_failure(args.candidate, error)
         raise
     if files is not None:
-        elapsed = time.perf_counter() - begin
-        files.write(title, suite, left_out, elapsed_s=elapsed)
+        files.write(title, suite, left_out, elapsed_s=time.perf_counter() - begin)
     if original:
         out.write(printed_text(title, suite))
         return 0
@@ -152,9 +147,8 @@ def _is_config(args: _Options) -> bool:
     if args.baseline is not None:
         for text in (args.candidate, args.baseline):
             if text.lower().endswith(".cfg") and Path(text).is_file():
-                what = "a configuration names both sides itself"
                 fix = "give it alone: fairtrial speedup-test CONFIG"
-                raise UsageError(what, text, fix)
+                raise UsageError("a configuration names both sides itself", text, fix)
         return False
     path = Path(args.candidate)
     try:
@@ -166,16 +160,12 @@ def _is_config(args: _Options) -> bool:
     if not there:
         if ":" in args.candidate:
             return False
-        what = "there is no such file"
         fix = "name a configuration, or CANDIDATE and BASELINE"
-        raise UsageError(what, args.candidate, fix)
+        raise UsageError("there is no such file", args.candidate, fix)
     if path.is_file() and not looks_like_speedup_config(path):
-        raise UsageError(
-            "this is not a configuration of the Speedup-Test, and BASELINE is missing",
-            args.candidate,
-            "name the second variant or file, or begin the configuration with its line "
-            "Name,Sample1,Sample2,ConfLevel,Coef",
-        )
+        what = "this is not a configuration of the Speedup-Test, and BASELINE is missing"
+        fix = "name the second variant or file, or begin the configuration with its line"
+        raise UsageError(what, args.candidate, f"{fix} Name,Sample1,Sample2,ConfLevel,Coef")
     return True
 
 
@@ -183,9 +173,8 @@ def _compared(args: _Options) -> _JudgedSuite:
     from ..methods.speedup_test.compare import speedup_test_suite
 
     if args.weight == "custom":
-        what = "--weight custom takes the coefficients of a configuration"
-        fix = "choose --weight equal or --weight fraction"
-        raise UsageError(what, args.candidate, fix)
+        what, fix = "takes the coefficients of a configuration", "choose --weight equal or --weight"
+        raise UsageError(f"--weight custom {what}", args.candidate, f"{fix} fraction")
     sides = args.of_sides(args.read())
     suite = speedup_test_suite(
         baseline=sides.baseline,
@@ -204,14 +193,13 @@ def _configured(args: _Options) -> _JudgedSuite:
     from ..methods.speedup_test.original_config import read_speedup_config
     from ..methods.speedup_test.original_tool import speedup_test_config
 
-    for option in args.not_for_tables():
-        what = f"{option} is not for configurations: their samples are times, one a line"
-        fix = "leave it out"
-        raise UsageError(what, args.candidate, fix)
-    for option in args.given("benchmark", "exclude"):
-        what = f"{option} is not for configurations: each line names a benchmark"
-        fix = "take the lines of the others out of a copy"
-        raise UsageError(what, args.candidate, fix)
+    lines, copy = "each line names a benchmark", "take the lines of the others out of a copy"
+    for options, why, fix in (
+        (args.not_for_tables(), "their samples are times, one a line", "leave it out"),
+        (args.given("benchmark", "exclude"), lines, copy),
+    ):
+        for option in options:
+            raise UsageError(f"{option} is not for configurations: {why}", args.candidate, fix)
     config = read_speedup_config(args.candidate)
     suite = speedup_test_config(
         config,
@@ -229,7 +217,7 @@ def _configured(args: _Options) -> _JudgedSuite:
 _QUESTIONS = ("centre", "alternative", "unit", "interval", "sides", "confidence", "resamples")
 
 
-class _ResampleOptions(BothSides, Chosen):
+class _ResampleOptions(BothSides, Chosen, Drawn):
     mean: Any  # one, or all
     compare: bool
     centre: str
@@ -241,7 +229,6 @@ class _ResampleOptions(BothSides, Chosen):
     resamples: int
     seed: int
     also: list[str] | None
-    plot: str | None
     json: bool
 
 
@@ -254,14 +241,10 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
     BASELINE, the baseline of the candidate's campaign is used; a file, or a trial of one variant, is
     described by itself.
     """
-    from ..plots.chart import check_picture, write_picture
-
-    picture = None if args.plot is None else check_picture(args.plot)
+    picture = args.picture()
     if not 2 <= args.resamples <= 10_000_000:
-        raise UsageError(
-            f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}",
-            fix="10000 is a good start",
-        )
+        what = f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}"
+        raise UsageError(what, fix="10000 is a good start")
     from ..importers.reader import ask_trials, read_one
 
     if args.baseline is None and _alone(args):
@@ -274,7 +257,7 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
         sources = [text for text in (args.candidate, args.baseline, *also) if text is not None]
         ask_trials(sources, args.reading())
     others = [read_one(text, args.reading()) for text in also]
-    from ..methods.resampling.report import resampling_report
+    from ..methods.resampling.report import resampling_picture, resampling_report
     from ..stats.arguments import stream
 
     doing("resampling")
@@ -287,14 +270,11 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
         seed=args.seed,
     )
     if picture is not None:
-        from ..methods.resampling.report import resampling_picture
+        from ..plots.chart import write_picture
 
-        write_picture(
-            resampling_picture(report),
-            picture,
-            title=f"{report.test.candidate} against {report.test.baseline}",
-            alt=" ".join(report.conclusions),
-        )
+        title = f"{report.test.candidate} against {report.test.baseline}"
+        words = " ".join(report.conclusions)
+        write_picture(resampling_picture(report), picture, title=title, alt=words)
     show(report, out, as_json=args.json, metric=metric_of(candidate, baseline))
     return 0
 
@@ -325,12 +305,8 @@ def _described(args: _ResampleOptions, out: TextIO) -> int:
     ask_trials(sources, args.reading())
     matrices = args.of(*(read_one(text, args.reading()) for text in sources))
     doing("resampling")
-    found = compare_distributions(
-        matrices,
-        mean=args.mean,
-        resamples=args.resamples,
-        rng=stream(args.seed, "resample"),
-    )
+    rng = stream(args.seed, "resample")
+    found = compare_distributions(matrices, **args.some("mean", "resamples"), rng=rng)
     report = PassesReport(distributions=found, seed=args.seed, cautions=found.cautions)
     show(report, out, as_json=args.json, metric=metric_of(*matrices))
     return 0
@@ -342,12 +318,8 @@ def _tabled(
     baseline: PerformanceMatrix,
     out: TextIO,
 ) -> int:
-    _refuse(
-        args,
-        ("plot", "also"),
-        "is no part of the table of --compare and --mean all",
-        "leave it out",
-    )
+    why = "is no part of the table of --compare and --mean all"
+    _refuse(args, ("plot", "also"), why, "leave it out")
     from ..data.pair import MEANS
     from ..verdict.one_pair import pair_table
 
@@ -388,12 +360,9 @@ def _with_shared_ids(
     units = exchangeable_units(pair.candidate, pair.baseline, unit)
     if not units.both:
         return candidate
-    of_both = (
-        f"1 {units.noun} of this file bears an id of the other file, and counts as the same one"
-        if units.both == 1
-        else f"{units.both} {units.noun}s of this file bear ids of the other file, and count as "
-        "the same ones"
-    )
+    one = "of this file bears an id of the other file, and counts as the same one"
+    more = "s of this file bear ids of the other file, and count as the same ones"
+    of_both = f"{units.both} {units.noun}{more if units.both > 1 else f' {one}'}"
     text = f"{of_both}, measured with both variants: where that is not so, change the ids"
     from ..pages.model import Caution
 
@@ -411,7 +380,7 @@ _ONE_METRIC = (
 )
 
 
-class _MixtureOptions(Source, Chosen, Workers):
+class _MixtureOptions(Source, Chosen, Workers, Drawn):
     sources: list[str]
     others: list[str] | None
     below: list[float] | None
@@ -426,7 +395,6 @@ class _MixtureOptions(Source, Chosen, Workers):
     seed: int
     digits: int
     clusters: bool
-    plot: str | None
     confidence: float
     json: bool
 
@@ -438,11 +406,7 @@ def mixture(*, args: _MixtureOptions, out: TextIO) -> int:
     Several benchmarks get a line each; with --benchmark, one is shown in detail. Of several variants it
     is also said which one is best in a single run.
     """
-    picture = None
-    if args.plot is not None:
-        from ..plots.chart import check_picture
-
-        picture = check_picture(args.plot)
+    picture = args.picture()
     if not 1 <= args.digits <= _MOST_DIGITS:
         raise UsageError(f"--digits must lie between 1 and {_MOST_DIGITS}, and is {args.digits}")
     if args.others:
@@ -454,10 +418,8 @@ def mixture(*, args: _MixtureOptions, out: TextIO) -> int:
     names = {name for matrix in matrices for name in matrix.benchmarks}
     detailed = len(names) == 1
     if args.clusters and not detailed:
-        raise UsageError(
-            f"there are {len(names)} benchmarks, and --clusters lists one",
-            fix="add --benchmark NAME",
-        )
+        what = f"there are {len(names)} benchmarks, and --clusters lists one"
+        raise UsageError(what, fix="add --benchmark NAME")
     from ..methods.mixture.report import MixtureOptions, mixture_report
     from ..stats.arguments import stream
 
@@ -540,11 +502,10 @@ def _plane(args: _MixtureOptions, picture: Path | None, out: TextIO) -> int:
     if picture is not None:
         cell = report.cells[0]
         if len(report.cells) > 1 or cell.mixture is None or cell.pairs is None:
-            raise UsageError(
-                f"there are {len(report.cells)} cells, and a picture of several metrics shows one",
-                args.plot,
-                "name one variant, runs/NAME:VARIANT, and add --benchmark NAME",
-            )
+            what = f"there are {len(report.cells)} cells, and a picture of several metrics shows"
+            what += " one"
+            fix = "name one variant, runs/NAME:VARIANT, and add --benchmark NAME"
+            raise UsageError(what, args.plot, fix)
         write_picture(
             plane_picture(cell.mixture, cell.pairs.values, units=report.units),
             picture,

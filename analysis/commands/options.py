@@ -120,6 +120,20 @@ class Judging(Source):
         return found | {"benchmarks": self.benchmark, "weights": weights(self.weight or ())}
 
 
+class Drawn(Given):
+    """Where a picture of the answer goes."""
+
+    plot: str | None
+
+    def picture(self) -> Path | None:
+        """Give the file of the picture that is asked for; refuse one that cannot be written."""
+        if self.plot is None:
+            return None
+        from ..plots.chart import check_picture
+
+        return check_picture(self.plot)
+
+
 class Setting(Given):
     """How figures are set."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..announcing import doing
 from ..errors import InsufficientDataError, UsageError
 from ..options import command, number
-from .options import BothSides, Metric, Source, Workers, metric_of, show
+from .options import BothSides, Drawn, Metric, Source, Workers, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -124,13 +124,10 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
         return variant
     if variant is None and len(candidates) == 1:
         return candidates[0]
-    raise UsageError(
-        f"the fleet has no candidate {variant!r}"
-        if variant is not None
-        else f"the fleet has {len(candidates)} candidates for its baseline {manifest.baseline}",
-        str(path),
-        f"candidates here: {', '.join(candidates) or 'none'}; write {path}:VARIANT",
-    )
+    what = f"the fleet has {len(candidates)} candidates for its baseline {manifest.baseline}"
+    what = what if variant is None else f"the fleet has no candidate {variant!r}"
+    fix = f"candidates here: {', '.join(candidates) or 'none'}; write {path}:VARIANT"
+    raise UsageError(what, str(path), fix)
 
 
 def _sessions(sides: Sides, args: _Options) -> Result:
@@ -155,7 +152,7 @@ def _within(sides: Sides, args: _Options) -> Result:
 # --- The subcommand ``study``.
 
 
-class _StudyOptions(Source, Workers):
+class _StudyOptions(Source, Workers, Drawn):
     kind: str
     matrix: str
     baseline: str | None
@@ -172,7 +169,6 @@ class _StudyOptions(Source, Workers):
     simulations: int | None
     resamples: int
     seed: int
-    plot: str | None
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -213,23 +209,22 @@ def study(*, args: _StudyOptions, json: bool, out: TextIO) -> int:
         for option in args.given(name) if args.kind not in kinds else ():
             known = " and ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
             raise UsageError(f"{option} is for 'study {known}'", f"study {args.kind}")
-    if args.kind == "draw" and args.runs is not None and len(args.runs) > 1:
+    of_draws = args.kind == "draw"
+    if of_draws and len(args.runs or ()) > 1:
         raise UsageError("a study of draws has one number of runs", fix="write --runs 5")
-    if args.kind != "draw" and args.baseline is not None:
+    if not of_draws and args.baseline is not None:
         what = f"'study {args.kind}' draws both sides from one matrix"
         raise UsageError(what, args.baseline, "leave it out, or write 'study draw'")
-    if args.kind != "draw" and args.alpha is not None and len(args.alpha) > 1:
+    if not of_draws and len(args.alpha or ()) > 1:
         raise UsageError(f"'study {args.kind}' has one level", fix="write --alpha 0.05")
     if args.shift is not None and args.shift_by is not None:
-        what, fix = "--shift and --shift-by are two ways to shift", "leave one of them out"
-        raise UsageError(what, fix=fix)
-    from ..plots.chart import check_picture
-
-    picture = None if args.plot is None else check_picture(args.plot)
+        what = "--shift and --shift-by are two ways to shift"
+        raise UsageError(what, fix="leave one of them out")
+    picture = args.picture()
     from ..importers.reader import read_one, read_sides
 
     with args.working() as workers:
-        if args.kind == "draw":
+        if of_draws:
             both = read_sides(args.matrix, args.baseline, args.reading())
             sides = [both.candidate, both.baseline]
         else:
@@ -250,6 +245,7 @@ def _made(sides: list[PerformanceMatrix], args: _StudyOptions, workers: int | No
     from ..stats.arguments import stream
 
     given = args.some("simulations", "mean", "alternative", "speedup", "resamples", "seed", "runs")
+    given |= {"alphas": args.alpha} if args.kind == "draw" else {}
     shared: dict[str, Any] = {
         **{name: value for name, value in given.items() if value is not None},
         "draws": args.unit,
@@ -259,10 +255,7 @@ def _made(sides: list[PerformanceMatrix], args: _StudyOptions, workers: int | No
         "progress": lambda done, total: doing("simulating", done, total, "comparisons"),
     }
     if args.kind == "draw":
-        if args.runs is not None:
-            shared["runs"] = args.runs[0]
-        if args.alpha is not None:
-            shared["alphas"] = args.alpha
+        shared |= {} if args.runs is None else {"runs": args.runs[0]}
         return draw_study(*sides, **shared)
     (population,) = sides
     alpha = 0.05 if args.alpha is None else args.alpha[0]
@@ -318,11 +311,8 @@ def calibrate(
             opened,
             pair=_pair(pair),
             methods=None if methods is None else methods.split(","),
-            metric=asked.metric,
-            confidence=asked.confidence,
-            power=asked.power,
+            **asked.some("metric", "confidence", "power", "seed"),
             rng=stream(asked.seed, "calibrate"),
-            seed=asked.seed,
             workers=count,
         )
     if is_fleet(path) and dir is None:
@@ -337,8 +327,8 @@ def calibrate(
 def _pair(text: str | None) -> tuple[str, str] | None:
     if text is None:
         return None
-    names = text.split(",")
-    if len(names) != 2 or not all(names):
+    first, _, second = text.partition(",")
+    if not (first and second) or "," in second:
         fix = "write them with a comma: --pair A,B"
         raise UsageError(f"--pair names two variants, not {text!r}", fix=fix)
-    return names[0], names[1]
+    return first, second

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
 from ..errors import InsufficientDataError, UsageError
+from ..stats.samples import Array as Floats, Integers
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..data.trial import Trial
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 LEAST = 10  # runs of a cell in all its sessions, or it is not tested
 _FEWEST = 3  # runs of a series that say something about their order
 
@@ -446,13 +445,14 @@ def described(table: RunTable, series: Series) -> Description:
     """Describe all cells."""
     logs = np.where(series.present, table.logs[series.row], np.nan)
     ties, resolution = _readings(series)
-    factor = _repetition(series) if table.in_order else np.ones(ties.shape)
+    factor, lag_1 = np.ones(ties.shape), np.full(ties.shape, np.nan)
+    if table.in_order:
+        factor, lag_1 = _repetition(series), autocorrelation(series, 1)
     spread, session_sd, effective = _levels(series, logs, factor)
     apart = np.abs(logs - middle_of(logs)[:, :, None])
     scale = _NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
         far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    lag_1 = autocorrelation(series, 1) if table.in_order else np.full(ties.shape, np.nan)
     return Description(spread, session_sd, lag_1, effective, ties, resolution, far)
 
 
@@ -506,12 +506,8 @@ def _readings(series: Series) -> tuple[Floats, Floats]:
     ordered = np.sort(series.values.reshape(cells, -1), axis=1)  # nan comes last
     with np.errstate(invalid="ignore", over="ignore"):
         steps = np.diff(ordered, axis=1)
-    same = steps == 0
-    tied = np.zeros(ordered.shape, dtype=np.bool_)
-    tied[:, 1:] |= same
-    tied[:, :-1] |= same
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ties = tied.sum(axis=1) / series.runs
+    same = np.pad(steps == 0, ((0, 0), (1, 1)))
+    ties = (same[:, 1:] | same[:, :-1]).sum(axis=1) / series.runs
     least = np.where((steps > 0) & np.isfinite(steps), steps, np.inf).min(axis=1, initial=np.inf)
     return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
 
@@ -532,19 +528,16 @@ def size_of(
 def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> float:
     rows = [row[row >= 0] for row in series.row[cell]]
     logs, first = table.logs, test.code == "warm-up"
-    early: list[Floats] = []
-    late: list[Floats] = []
     if test.code == "change-point" and test.session is not None and test.place is not None:
         mine = logs[rows[int(test.session[cell])]]
         cut = int(test.place[cell])
         return _apart(mine[:cut], mine[cut:])
+    early, late = [np.empty(0)], [np.empty(0)]
     for row in rows:
         if row.size >= 2:
             relative, half = logs[row] - np.median(logs[row]), row.size // 2
             early.append(relative[1:] if first else relative[:half])
             late.append(relative[:1] if first else relative[-half:])
-    if not early:
-        return math.nan
     times = 1.0 if first else 2.0  # halves lie half a session apart
     return _apart(np.concatenate(early), np.concatenate(late), times)
 

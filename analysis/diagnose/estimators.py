@@ -21,29 +21,15 @@ from statistics import median
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError
-from ..pages import number_format as figures
-from ..pages.model import (
-    Caution,
-    Page,
-    Value,
-    cautions_of,
-    page,
-    page_of,
-    section,
-    table_of,
-    value_of,
-)
+from ..pages import model as pages, number_format as figures
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
-from ..stats.samples import median as array_median
+from ..stats.samples import Array, median as array_median
 from ..words import shorten
 from .normality import FEW_RUNS, checked_sizes
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,9 +229,7 @@ def subsample_spread(
     deviations = (values - base) / scale
     whole = _estimates(deviations[None, :])[:, 0]
     done = []
-    for size in sizes:
-        if 2 * size > values.size:
-            continue
+    for size in (size for size in sizes if 2 * size <= values.size):
         total, sds, means = _over_shuffles(deviations, size, subsamples, rng)
         rows = {}
         for name, sd, mean, at in zip(ESTIMATORS, sds * scale, means, whole, strict=True):
@@ -379,38 +363,32 @@ def _row(
 
 def _cautions(
     matrix: PerformanceMatrix, rows: Sequence[EstimatorRow], counts: Mapping[Estimator, int]
-) -> tuple[Caution, ...]:
+) -> tuple[pages.Caution, ...]:
     few = tuple(row.name for row in rows if row.runs < FEW_RUNS)
     lowest = tuple(row.name for row in rows if row.steadiest == "minimum")
     text = (
-        f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest on few "
-        "values, those of the minimum on the lowest two or three"
+        f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: their figures rest"
     )
     steady = (
-        "a steady minimum says that low runs come often here; it does not make the minimum what a user "
-        "meets, nor the run with the least noise"
+        "a steady minimum says that low runs come often here; it does not make the minimum what"
     )
     table = {
-        "few-runs": few and (text, *few),
-        "steady-minimum": counts["minimum"] > 0 and (steady, *lowest),
+        "few-runs": few
+        and (f"{text} on few values, those of the minimum on the lowest two or three", *few),
+        "steady-minimum": counts["minimum"] > 0
+        and (f"{steady} a user meets, nor the run with the least noise", *lowest),
         "sessions-mixed": any(np.unique(ids).size > 1 for ids in matrix.sessions or ())
         and "subsamples mix the runs of all sessions: n runs of one single session spread otherwise",
         "minimum-is-worst": matrix.better == "higher"
         and "larger values are better here, so the minimum is the worst run, not the best",
     }
-    return cautions_of(table)
+    return pages.cautions_of(table)
 
 
-@page_of.register
-def _(study: EstimatorSpread) -> Page:
-    by_benchmark = (
-        "minimum, median, mean: sd of the estimate from n runs (a quarter of them, but 2 at least), "
-        "and its bias, relative to its value on all runs; the mean has no bias"
-    )
-    by_size = (
-        "sd of the estimate from n runs, in sds of one run, median over the benchmarks; in brackets "
-        "that of normal values (exact)"
-    )
+@pages.page_of.register
+def _(study: EstimatorSpread) -> pages.Page:
+    by_benchmark = "sd of the estimate from n runs, and its bias, relative to its value on all runs"
+    by_size = "sd in sds of one run, median over the benchmarks; in brackets of normal values"
 
     def part(heading: str, name: Estimator, figure: str) -> tuple[Any, ...]:
         take = partial(EstimatorRow.judged_by, name=name, figure=figure)
@@ -421,11 +399,12 @@ def _(study: EstimatorSpread) -> Page:
             return row.why or ""
         return row.steadiest or ("all equal" if row.why else "none")
 
-    def growth(name: Estimator, row: Growth) -> Value:
+    def growth(name: Estimator, row: Growth) -> pages.Value:
         sd = row.sds.get(name)
-        return Value(f"{value_of(sd, '{:.3f}'.format).text} ({getattr(row.normal, name):.3f})", sd)
+        text = pages.value_of(sd, "{:.3f}".format).text
+        return pages.Value(f"{text} ({getattr(row.normal, name):.3f})", sd)
 
-    benchmarks = table_of(
+    benchmarks = pages.table_of(
         "benchmarks",
         study.benchmarks,
         ("<", lambda row: shorten(row.name, 20)),
@@ -436,15 +415,19 @@ def _(study: EstimatorSpread) -> Page:
         part("median", "median", "relative_bias"),
         ("<steadiest", steadiest),
     )
-    sizes = table_of(
+    sizes = pages.table_of(
         "growth",
         study.growth,
         ("n", lambda row: row.normal.size),
         ("benchmarks", "benchmarks", lambda count: str(count or "-")),
         *((name, partial(growth, name)) for name in ESTIMATORS),
     )
-    parts = section(*_steadiest(study)), section(benchmarks, by_benchmark), section(sizes, by_size)
-    return page(study, f"Estimators of {study.name}", *parts)
+    parts = (
+        pages.section(*_steadiest(study)),
+        pages.section(benchmarks, by_benchmark),
+        pages.section(sizes, by_size),
+    )
+    return pages.page(study, f"Estimators of {study.name}", *parts)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

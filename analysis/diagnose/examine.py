@@ -22,47 +22,12 @@ from ..pages.result import Result
 from ..record.fleet import HostProgress, HostState, with_plans
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
+from ..stats.samples import Array as Floats
 from ..words import shorten
-from .cell_tests import (
-    LEAST,
-    CellTests,
-    Description,
-    Floats,
-    RunTable,
-    Series,
-    described,
-    middle_of,
-    of_matrix,
-    of_trial,
-    of_values,
-    series_of,
-    session_shift,
-    size_of,
-    within_sessions,
-)
-from .host_tests import (
-    CLEAR,
-    HostTest,
-    Movers,
-    clearness,
-    host_speeds,
-    host_tests,
-    only_these,
-    two_means,
-    who_moves,
-)
-from .result import (
-    CellLine,
-    Diagnosis,
-    FarRun,
-    Finding,
-    TwoBinaries,
-    Untested,
-    cautions_of,
-    cell_text,
-    host_text,
-    in_sessions,
-)
+from . import cell_tests, host_tests, result
+from .cell_tests import LEAST, RunTable
+from .host_tests import HostTest, Movers
+from .result import Diagnosis, Finding
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
@@ -75,8 +40,8 @@ class _Looked(NamedTuple):
     """A table of runs as it is seen by its cells; `cells` has the benchmark and the variant of each."""
 
     table: RunTable
-    series: Series
-    figures: Description
+    series: cell_tests.Series
+    figures: cell_tests.Description
     cells: list[dict[str, Any]]
 
 
@@ -84,19 +49,18 @@ def diagnosed(
     table: RunTable, *, name: str, unit: str, better: str, confidence: float
 ) -> Diagnosis:
     """Test a table of runs; what a runner recorded, and cautions, are added by the caller."""
-    series = series_of(table)
+    series = cell_tests.series_of(table)
     places = zip(series.benchmark.tolist(), series.variant.tolist(), strict=True)
     names = [{"benchmark": table.benchmarks[b], "variant": table.variants[v]} for b, v in places]
-    looked = _Looked(table, series, described(table, series), names)
-    cells = (*within_sessions(series), session_shift(series))
-    host = host_tests(table, series)
+    looked = _Looked(table, series, cell_tests.described(table, series), names)
+    cells = (*cell_tests.within_sessions(series), cell_tests.session_shift(series))
+    host = host_tests.host_tests(table, series)
     if not table.in_order:
         for one in cells:
             one.pvalues[:] = one.pvalues if one.code in _ANY_ORDER else math.nan
-        host = tuple(
-            test if test.code in _ANY_ORDER else replace(test, pvalue=None, size=None)
-            for test in host
-        )
+        apart = (replace(test, pvalue=None, size=None) for test in host)
+        each = zip(host, apart, strict=True)
+        host = tuple(x if x.code in _ANY_ORDER else none for x, none in each)
     of_hosts = [math.nan if test.pvalue is None else test.pvalue for test in host]
     pvalues = np.concatenate([*(test.pvalues for test in cells), of_hosts])
     corrected = adjusted(pvalues, "bh")
@@ -105,33 +69,35 @@ def diagnosed(
     by_test, by_host = corrected[:split].reshape(len(cells), -1), corrected[split:].tolist()
     moved = [test for test, p in zip(host, by_host, strict=True) if p <= risk]
     in_time = [test for test in moved if test.code not in _ANY_ORDER]
-    within = who_moves(table, series, in_time, "runs")
-    between = who_moves(table, series, [one for one in moved if one not in in_time], "sessions")
+    others = [test for test in moved if test not in in_time]
+    within = host_tests.who_moves(table, series, in_time, "runs")
+    between = host_tests.who_moves(table, series, others, "sessions")
     movers_by = within | between
     of_host = []
     for test, p in zip(host, by_host, strict=True):
         label = None if test.session is None else table.sessions[test.session]
-        when = _when(table, test.session, test.row)
-        who = movers_by.get(test)
-        of_host.append(
-            Finding(
-                code=test.code,
-                sessions=() if label is None else (label,),
-                pvalue=test.pvalue,
-                pvalue_adjusted=_known(p),
-                size=test.size,
-                certain=test.pvalue is not None and test.pvalue * tests <= risk,
-                text=host_text(test.code, test.size, session=label, when=when, movers=who),
-            )
+        when, who = _when(table, test.session, test.row), movers_by.get(test)
+        found = Finding(
+            code=test.code,
+            sessions=() if label is None else (label,),
+            pvalue=test.pvalue,
+            pvalue_adjusted=_known(p),
+            size=test.size,
+            certain=test.pvalue is not None and test.pvalue * tests <= risk,
+            text=result.host_text(test.code, test.size, session=label, when=when, movers=who),
         )
+        of_host.append(found)
     seen = [one for one in of_host if (p := one.pvalue_adjusted) is not None and p <= risk]
-    found = _cell_findings(looked, cells, by_test, risk, tests)
-    of_cells = sorted(found, key=lambda one: one.pvalue or 0.0)
+    in_cells = _cell_findings(looked, cells, by_test, risk, tests)
+    of_cells = sorted(in_cells, key=lambda one: one.pvalue or 0.0)
     movers = _movers(within or between)
     speeds = None
     if seen and table.ordered:  # of all runs, or of the cells that move
-        moving = table if movers is None or not movers.variants else only_these(table, movers)
-        speeds = host_speeds(moving, series if moving is table else series_of(moving))
+        moving = table, series
+        if movers is not None and movers.variants:
+            some = host_tests.only_these(table, movers)
+            moving = some, cell_tests.series_of(some)
+        speeds = host_tests.host_speeds(*moving)
     return Diagnosis(
         name=name,
         metric=None,
@@ -149,7 +115,7 @@ def diagnosed(
         movers=movers,
         cells=tuple(_cell_lines(looked, cells)),
         not_tested=tuple(
-            Untested(**names[k], runs=int(series.runs[k]))
+            result.Untested(**names[k], runs=int(series.runs[k]))
             for k in np.flatnonzero(series.runs < LEAST).tolist()
         ),
         far_runs=tuple(_far_runs(looked)),
@@ -173,12 +139,16 @@ def _when(table: RunTable, session: int | None, row: int | None) -> str:
 
 
 def _cell_findings(
-    looked: _Looked, tests: Sequence[CellTests], corrected: Floats, risk: float, count: int
+    looked: _Looked,
+    tests: Sequence[cell_tests.CellTests],
+    corrected: Floats,
+    risk: float,
+    count: int,
 ) -> Iterator[Finding]:
     table, series, of_cells, names = looked
     for test, row in zip(tests, corrected, strict=True):
         for cell in np.flatnonzero(np.nan_to_num(row, nan=1.0) <= risk).tolist():
-            size = size_of(test, cell, table, series, of_cells)
+            size = cell_tests.size_of(test, cell, table, series, of_cells)
             label = place = None
             if test.session is not None and test.place is not None:
                 label, place = table.sessions[test.session[cell]], int(test.place[cell])
@@ -190,14 +160,14 @@ def _cell_findings(
                 pvalue_adjusted=float(row[cell]),
                 size=size,
                 certain=float(test.pvalues[cell]) * count <= risk,
-                text=cell_text(test.code, size, session=label, place=place),
+                text=result.cell_text(test.code, size, session=label, place=place),
             )
 
 
 def _coarse(looked: _Looked) -> Iterator[Finding]:
     """Name the cells whose clock has few readings: ties, which no test of noise should meet."""
     series, ties, steps = looked.series, looked.figures.ties, looked.figures.resolution
-    middles = middle_of(series.values.reshape(series.runs.size, -1))
+    middles = cell_tests.middle_of(series.values.reshape(series.runs.size, -1))
     with np.errstate(invalid="ignore"):
         fine = steps < 0.005 * np.abs(middles)  # a step that is too small to matter
     for cell in np.flatnonzero((ties >= 0.5) & (series.runs >= LEAST) & ~fine).tolist():
@@ -216,7 +186,7 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
         if rows.size < 2 * LEAST or (values <= 0).any():
             continue
         logs = np.log(values)
-        if clearness(logs, two_means(logs)) < CLEAR:
+        if host_tests.clearness(logs, host_tests.two_means(logs)) < host_tests.CLEAR:
             continue
         from .value_modes import modes_by_values  # takes half a second, for what is rare
 
@@ -228,18 +198,19 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
             continue
         groups = [values[labels == k] for k in range(labels.max() + 1)]
         at = [float(np.median(one)) for one in groups]
-        texts = [
-            f"{n.size} near {figures.quantity(x, unit)}" for n, x in zip(groups, at, strict=True)
-        ]
+        near = [figures.quantity(x, unit) for x in at]
+        texts = [f"{n.size} near {x}" for n, x in zip(groups, near, strict=True)]
         text = f"runs have {len(groups)} modes, {figures.listed(texts)}"
         yield Finding(code="modes", **names, size=at[-1] / at[0], text=text)
 
 
-def _cell_lines(looked: _Looked, tests: Sequence[CellTests]) -> Iterator[CellLine]:
+def _cell_lines(
+    looked: _Looked, tests: Sequence[cell_tests.CellTests]
+) -> Iterator[result.CellLine]:
     of_cells, series = looked.figures, looked.series
     sessions, far = (series.counts > 0).sum(axis=1), of_cells.far.sum(axis=(1, 2))
     for k, names in enumerate(looked.cells):
-        yield CellLine(
+        yield result.CellLine(
             **names,
             runs=int(series.runs[k]),
             sessions=int(sessions[k]),
@@ -254,16 +225,16 @@ def _cell_lines(looked: _Looked, tests: Sequence[CellTests]) -> Iterator[CellLin
         )
 
 
-def _far_runs(looked: _Looked) -> Iterator[FarRun]:
+def _far_runs(looked: _Looked) -> Iterator[result.FarRun]:
     """Give the far runs, the farthest from its session's median first."""
     table, logs = looked.table, looked.table.logs
-    found: list[tuple[float, FarRun]] = []
+    found: list[tuple[float, result.FarRun]] = []
     for cell, session, place in np.argwhere(looked.figures.far).tolist():
         row = looked.series.row[cell, session]
         apart = float(logs[row[place]] - np.median(logs[row[row >= 0]]))
         ratio = math.exp(apart) if apart < _LARGEST else None
         where = looked.cells[cell] | {"session": table.sessions[session], "run": place + 1}
-        found.append((-abs(apart), FarRun(**where, ratio=ratio)))
+        found.append((-abs(apart), result.FarRun(**where, ratio=ratio)))
     yield from (one for _, one in sorted(found, key=lambda pair: pair[0]))
 
 
@@ -310,7 +281,7 @@ def _noted(record: HostRecord, trial: Trial, total: int) -> Iterator[Finding]:
             cells = _cells_of(trial, range(len(trial.manifest.variants)))
             begin = (one for one, _ in cells if what.startswith(f"{' / '.join(one.values())} "))
             names = next(begin, {})
-        where = in_sessions(sessions, total)
+        where = result.in_sessions(sessions, total)
         text = f"{what}, {where}" if where else what
         yield Finding(code=check, **names, sessions=tuple(sorted(sessions)), text=text)
 
@@ -342,13 +313,13 @@ def _disturbed_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
             text.append(f"{n} waited for pages from the disk")
             affected = (stolen | faulted) & cell
         if text:
-            yield Finding(
-                code="disturbed-runs",
-                **names,
-                sessions=tuple(np.unique(trial.session[affected]).tolist()),
-                size=float(affected.sum()),
-                text=f"of {runs} runs {' and '.join(text)}",
-            )
+            words, sessions = f"of {runs} runs {' and '.join(text)}", _sessions_of(trial, affected)
+            known = {**names, "sessions": sessions, "size": float(affected.sum())}
+            yield Finding(code="disturbed-runs", **known, text=words)
+
+
+def _sessions_of(trial: Trial, runs: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(np.unique(trial.session[runs]).tolist())
 
 
 def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
@@ -369,13 +340,11 @@ def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
         if timed.any():
             share = float(waited[timed].sum() / wall[timed].sum())
             text += f"; waiting was {100 * share:.2g} % of the time of all runs"
-        sessions = tuple(np.unique(trial.session[disturbed & cell]).tolist())
-        yield Finding(
-            code="waited-for-cpu", **names, sessions=sessions, size=float(count), text=text
-        )
+        own = {**names, "sessions": _sessions_of(trial, disturbed & cell), "size": float(count)}
+        yield Finding(code="waited-for-cpu", **own, text=text)
 
 
-def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBinaries]:
+def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[result.TwoBinaries]:
     """Name the variants that had different executables in two sessions, or in parts of one.
 
     Of what each session builds only the parts of a session are compared.
@@ -399,12 +368,8 @@ def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[TwoBi
             met = tuple((sha256, tuple(sessions)) for sha256, sessions in hashes.items())
             alike.setdefault((variant, met), []).append(benchmark)
     for (variant, met), benchmarks in alike.items():
-        yield TwoBinaries(
-            variant=variant,
-            benchmarks=tuple(benchmarks),
-            hashes=tuple(sha256 for sha256, _ in met),
-            sessions=tuple(sessions for _, sessions in met),
-        )
+        programs, times = zip(*met, strict=True)
+        yield result.TwoBinaries(variant, tuple(benchmarks), programs, times)
 
 
 # --- What is asked from outside.
@@ -457,26 +422,21 @@ def diagnose_trial(
     """
     between("confidence", confidence)
     metric = trial.default_metric if metric is None else metric
-    info, table = trial.metric(metric), of_trial(trial, metric, variants)
+    info, table = trial.metric(metric), cell_tests.of_trial(trial, metric, variants)
     record = read_host_record(trial.path)
     names = table.variants if variants is None else tuple(variants)
     chosen = [table.variants.index(name) for name in names]
-    found = diagnosed(
-        table, name=trial.manifest.trial, unit=info.unit, better=info.better, confidence=confidence
-    )
+    known = {"name": trial.manifest.trial, "unit": info.unit, "better": info.better}
+    found = diagnosed(table, **known, confidence=confidence)
     findings = (
         *_noted(record, trial, found.sessions),
         *_disturbed_runs(trial, chosen),
         *_waiting_runs(trial, chosen),
     )
-    found = replace(
-        found,
-        metric=metric,
-        variants=names,
-        findings=(*found.findings, *findings),
-        two_binaries=tuple(_two_binaries(record, names)),
-    )
-    return replace(found, cautions=tuple(cautions_of(found, waits=trial.kind(metric).waits)))
+    findings, met = (*found.findings, *findings), tuple(_two_binaries(record, names))
+    found = replace(found, metric=metric, variants=names, findings=findings, two_binaries=met)
+    said = result.cautions_of(found, waits=trial.kind(metric).waits)
+    return replace(found, cautions=tuple(said))
 
 
 @checks_arguments
@@ -500,8 +460,8 @@ def diagnose_matrix(matrix: PerformanceMatrix, *, confidence: float = 0.95) -> D
     """
     between("confidence", confidence)
     known = {"name": matrix.name, "unit": matrix.unit, "better": matrix.better}
-    found = diagnosed(of_matrix(matrix), **known, confidence=confidence)
-    return replace(found, cautions=(*matrix.cautions, *cautions_of(found)))
+    found = diagnosed(cell_tests.of_matrix(matrix), **known, confidence=confidence)
+    return replace(found, cautions=(*matrix.cautions, *result.cautions_of(found)))
 
 
 @checks_arguments
@@ -537,9 +497,9 @@ def diagnose_runs(
         raise AnalysisError(f"value {bad + 1} is {float(runs[bad])!r}", None, "leave it out")
     if sessions is not None and len(sessions) != runs.size:
         raise UsageError(f"sessions must name one session for each of the {runs.size} values")
-    table = of_values(runs, sessions)
+    table = cell_tests.of_values(runs, sessions)
     found = diagnosed(table, name="values", unit="", better="lower", confidence=confidence)
-    return replace(found, cautions=tuple(cautions_of(found)))
+    return replace(found, cautions=tuple(result.cautions_of(found)))
 
 
 # --- A fleet: the diagnosis of each host, and what hosts have in common.

@@ -11,23 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
-from ..stats.samples import off_ticks
-from .cell_tests import (
-    LEAST,
-    Floats,
-    Integers,
-    RunTable,
-    Series,
-    middle_of,
-    midranks_along,
-    two_sided,
-)
+from ..stats.samples import Array as Floats, Flags, Integers, off_ticks
+from .cell_tests import LEAST, RunTable, Series, middle_of, midranks_along, two_sided
 
 # --- How fast the host was in each session.
 #
@@ -76,7 +67,7 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     if not weights.any():
         return None
     clipped = np.clip(relative, -_CLIP * spreads, _CLIP * spreads)
-    best: tuple[float, int, Floats, float] | None = None
+    found: list[tuple[float, int, Floats, float]] = []
     for window in _WINDOWS:
         if window > 1 and window * _WINDOWS_IN_ALL > relative.size:
             break
@@ -84,12 +75,10 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
         known = level[np.isfinite(level)]
         if known.size >= _WINDOWS_IN_ALL:
             cut = two_means(known)
-            clear = clearness(known, cut)
-            if best is None or clear > best[0]:
-                best = (clear, window, level, cut)
-    if best is None:
+            found.append((clearness(known, cut), window, level, cut))
+    if not found:
         return None
-    clear, window, level, cut = best
+    clear, window, level, cut = max(found, key=itemgetter(0))
     high = level > cut
     usable = np.isfinite(level) & (weights > 0)
     if not (high & usable).any() or not (~high & usable).any():
@@ -237,25 +226,26 @@ def _blocks(table: RunTable, scores: Floats) -> HostTest:
     statistic = (freedom[used] * (totals[used] ** 2).sum(axis=1) / weights[used].sum(axis=1)).sum()
     total = int(freedom[used].sum())
     judges = weights[used].sum() / there[used].sum()
-    agreement = (statistic / total - 1) / (judges - 1) if judges > 1 else None
-    size = None if agreement is None else float(agreement)
+    size = float((statistic / total - 1) / (judges - 1)) if judges > 1 else None
     return HostTest(code="host-blocks", pvalue=_plain(chdtrc(total, statistic)), size=size)
 
 
 def _sessions(series: Series) -> HostTest:
     """Apply Friedman's test to sessions: whether cells agree which were slow."""
-    complete = (series.counts > 0).all(axis=1)
-    sessions = series.counts.shape[1]
-    if sessions < 2 or int(complete.sum()) < _CELLS:
-        return HostTest(code="host-sessions", pvalue=None)
-    middles = middle_of(series.values[complete])
-    ranks = midranks_along(middles) - (sessions + 1) / 2
-    squares, judges = (ranks**2).sum(), int(complete.sum())
-    if squares == 0:
+    sessions, ranks = series.counts.shape[1], session_ranks(series)[0]
+    squares, judges = (ranks**2).sum(), len(ranks)
+    if judges < _CELLS or squares == 0:
         return HostTest(code="host-sessions", pvalue=None)
     statistic = (sessions - 1) * (ranks.sum(axis=0) ** 2).sum() / squares
     size = float((statistic / (sessions - 1) - 1) / (judges - 1))
     return HostTest(code="host-sessions", pvalue=_plain(chdtrc(sessions - 1, statistic)), size=size)
+
+
+def session_ranks(series: Series) -> tuple[Floats, Flags]:
+    """Rank the medians of sessions, less their mean, in each cell with runs in all; name those."""
+    complete = np.asarray((series.counts > 0).all(axis=1))
+    ranks = midranks_along(middle_of(series.values[complete]))
+    return ranks - (series.counts.shape[1] + 1) / 2, complete
 
 
 def trend_parts(series: Series) -> tuple[Floats, Floats]:
@@ -290,8 +280,7 @@ def first_run_parts(series: Series) -> tuple[Floats, Floats]:
 
 def _warm_up(series: Series) -> HostTest:
     """Compare the first runs of all cells in all sessions with the others, by their ranks."""
-    parts, variances = first_run_parts(series)
-    total, count = float(parts.sum()), float(variances.sum())
+    total, count = (float(part.sum()) for part in first_run_parts(series))
     p = _normal(total / math.sqrt(count))
     return HostTest(code="host-warm-up", pvalue=p, size=total / count)
 
@@ -383,7 +372,6 @@ def _step(before: Floats, after: Floats) -> float | None:
 # cell does it so strongly that it leads the sum. So each variant, and then each benchmark, is asked for
 # itself: does it go with all others, or does it show the same alone?
 
-Flags = NDArray[np.bool_]
 _WITH_OTHERS, _NAMED, _BY_ITSELF = 0.05, 0.01, 0.001  # risks, one-sided
 _CLEARLY = 3e-5  # four standard deviations: by chance 1.6 or less in 1 % of what moves alike
 _FEWEST = 5  # stretches
@@ -550,15 +538,14 @@ def only_these(table: RunTable, movers: Movers) -> RunTable:
 
 def _parts(series: Series, test: HostTest) -> Parts | None:
     """Give what each cell adds to the statistic of a test, None of one that is no sum over cells."""
+    cells = series.benchmark, series.variant
     if test.code == "host-trend":
-        values, variances = trend_parts(series)
-    elif test.code == "host-warm-up":
-        values, variances = first_run_parts(series)
-    elif test.session is not None and test.row is not None:
-        values, variances = change_parts(series, test.session, test.row)
-    else:
+        return Parts(*trend_parts(series), *cells)
+    if test.code == "host-warm-up":
+        return Parts(*first_run_parts(series), *cells)
+    if test.session is None or test.row is None:
         return None
-    return Parts(values, variances, series.benchmark, series.variant)
+    return Parts(*change_parts(series, test.session, test.row), *cells)
 
 
 def _of_runs(table: RunTable, series: Series) -> Scored:
@@ -578,15 +565,13 @@ def _of_runs(table: RunTable, series: Series) -> Scored:
 
 
 def _of_sessions(series: Series) -> Scored:
-    """Score sessions by the ranks of their medians in each cell that has runs in all of them."""
-    complete = (series.counts > 0).all(axis=1)
-    sessions = series.counts.shape[1]
-    ranks = midranks_along(middle_of(series.values[complete])) - (sessions + 1) / 2
+    ranks, complete = session_ranks(series)
+    sessions = ranks.shape[1]
     stretch = np.where(ranks == 0, -1, np.arange(sessions)).reshape(-1)
     cells = (np.repeat(one[complete], sessions) for one in (series.benchmark, series.variant))
     return Scored(ranks.reshape(-1), stretch, *cells)
 
 
 def _is_positive(parts: list[tuple[float, float]], risk: float) -> bool:
-    total, variance = sum(part[0] for part in parts), sum(part[1] for part in parts)
+    total, variance = map(sum, zip(*parts, strict=True))
     return variance > 0 and float(ndtr(-total / math.sqrt(variance))) <= risk

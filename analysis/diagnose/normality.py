@@ -30,7 +30,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
@@ -38,7 +38,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, Value, cautions_of, page, page_of, section, table_of
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, counted, numbers, stream
-from ..stats.samples import bandwidth_of, kernel_density, median, read_only
+from ..stats.samples import Array, bandwidth_of, kernel_density, median, read_only
 from ..words import shorten
 
 
@@ -50,7 +50,7 @@ def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(counted("each of the sizes", size, least=2) for size in chosen)
 
 
-def checked(values: ArrayLike, least: int, purpose: str) -> NDArray[np.float64]:
+def checked(values: ArrayLike, least: int, purpose: str) -> Array:
     """Give the values as an array; refuse too few, equal ones, and what is not finite."""
     x = numbers(values, "the values")
     if x.size < least:
@@ -133,7 +133,6 @@ def shapiro(values: ArrayLike) -> NormalityTest:
     return NormalityTest(method="Shapiro-Wilk", n=x.size, statistic=statistic, pvalue=pvalue)
 
 
-Array = NDArray[np.float64]
 _SMALLEST = 1e-140  # spread, and one over the largest value: their squares must be numbers
 
 
@@ -316,10 +315,8 @@ def normality(
     except AnalysisError as error:
         missing = f"no study of means: {error.what}"
     few = tuple(row.name for row in rows if row.n < FEW_RUNS)
-    text = (
-        f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: tests that do not reject "
-        "there say little"
-    )
+    text = f"{len(few)} of {len(rows)} benchmarks have fewer than {FEW_RUNS} runs: tests that do"
+    text += " not reject there say little"
     found = {"no-study-of-means": missing, "few-runs": few and (text, *few)}
     return NormalityStudy(
         name=matrix.name,
@@ -336,19 +333,19 @@ def normality(
 
 
 def _row(name: str, values: Array) -> NormalityRow:
-    studies: dict[str, Callable[[Array], Any]] = {
-        "curves": normal_curves,
-        "shapiro": shapiro,
-        "lilliefors": lilliefors,
-    }
-    found: dict[str, Any] = dict.fromkeys(studies)
-    why = None
-    for key, study in studies.items():
+    found: dict[str, Any] = {"why": None}
+    studies: tuple[tuple[str, Callable[[Array], Any]], ...] = (
+        ("curves", normal_curves),
+        ("shapiro", shapiro),
+        ("lilliefors", lilliefors),
+    )
+    for key, study in studies:
+        found[key] = None
         try:
             found[key] = study(values)
         except AnalysisError as error:  # it is not possible
-            why = why or error.what
-    return NormalityRow(name=name, n=values.size, **found, why=why)
+            found["why"] = found["why"] or error.what
+    return NormalityRow(name=name, n=values.size, **found)
 
 
 def sizes_enough(
@@ -386,10 +383,8 @@ def _(study: NormalityStudy) -> Page:
         return "not normal" if departs else "no departure seen"
 
     looks = [row.departs(study.risk) for row in study.benchmarks if row.lilliefors is not None]
-    answer = (
-        f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {study.name} do not look normal; of the "
-        f"medians over the suite: {look(study.suite)}"
-    )
+    answer = f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {study.name} do not look"
+    answer += f" normal; of the medians over the suite: {look(study.suite)}"
     table = table_of(
         "normality",
         (*study.benchmarks, study.suite),
@@ -557,9 +552,11 @@ def central_limit_study(
         sizes = chosen if values.size >= _RUNS_LEAST else ()
         cells = tuple(_cell(values, size, stream(root, name, str(size))) for size in sizes)
         rows.append(CentralLimitRow(name=name, runs=values.size, cells=cells))
-    every = [cell for row in rows for cell in row.cells]
-    found = (_count(every, size, draws, risk) for size in chosen for draws in DRAWS)
-    counts = tuple(count for count in found if count is not None)
+    each: dict[tuple[int, Draws], list[CentralLimitCell]]
+    each = {(size, draws): [] for size in chosen for draws in DRAWS}
+    for cell in (cell for row in rows for cell in row.cells):
+        each[cell.size, cell.draws].append(cell)
+    counts = tuple(_count(cells, risk) for cells in each.values() if cells)
     return CentralLimitStudy(
         name=matrix.name,
         risk=risk,
@@ -570,7 +567,7 @@ def central_limit_study(
     )
 
 
-def _cell(values: NDArray[np.float64], size: int, rng: np.random.Generator) -> CentralLimitCell:
+def _cell(values: Array, size: int, rng: np.random.Generator) -> CentralLimitCell:
     values = values / values.max()  # so that no sum overflows
     samples, draws = min(_SAMPLES_MOST, values.size // size), DRAWS[0]
     drawn = values[: samples * size].reshape(samples, size)
@@ -578,22 +575,17 @@ def _cell(values: NDArray[np.float64], size: int, rng: np.random.Generator) -> C
         draws = DRAWS[1]
         samples = min(_SAMPLES_MOST, max(_SAMPLES_LEAST, 1000 // size))  # n N as published
         drawn = values[rng.integers(0, values.size, (samples, size))]
-    tests: dict[str, NormalityTest | None] = dict.fromkeys(("mean", "median"))
-    why: str | None = None
+    tests: dict[str, Any] = {"mean": None, "median": None, "why": None}
     for name, estimates in (("mean", drawn.mean(axis=1)), ("median", np.median(drawn, axis=1))):
         try:
             tests[name] = shapiro(estimates)
         except AnalysisError as error:
-            why = why or f"{name}s: {error.what}"
-    return CentralLimitCell(size=size, samples=samples, draws=draws, **tests, why=why)
+            tests["why"] = tests["why"] or f"{name}s: {error.what}"
+    return CentralLimitCell(size=size, samples=samples, draws=draws, **tests)
 
 
-def _count(
-    cells: Sequence[CentralLimitCell], size: int, draws: Draws, risk: float
-) -> CentralLimitCount | None:
-    here = [cell for cell in cells if cell.size == size and cell.draws == draws]
-    if not here:
-        return None
+def _count(here: Sequence[CentralLimitCell], risk: float) -> CentralLimitCount:
+    """Sum up the cells of one size that were drawn in one way."""
     samples = [cell.samples for cell in here]
     counts = {"samples_least": min(samples), "samples_most": max(samples)}
     for of in ("mean", "median"):
@@ -601,7 +593,7 @@ def _count(
         counts[f"{of}s_tested"] = len(ps)
         counts[f"{of}s_not_normal"] = sum(p <= risk for p in ps)
         counts[f"{of}s_by_chance"] = _by_chance(len(ps), risk)
-    return CentralLimitCount(size=size, draws=draws, benchmarks=len(here), **counts)
+    return CentralLimitCount(size=here[0].size, draws=here[0].draws, benchmarks=len(here), **counts)
 
 
 def _by_chance(tested: int, risk: float) -> int:
@@ -649,21 +641,20 @@ def _(study: CentralLimitStudy) -> Page:
         return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
 
     answers, sections = [], []
-    texts = (
-        ("", "disjoint samples"),
-        (" drawn with replacement", "drawn WITH REPLACEMENT, for want of runs"),
+    texts: tuple[tuple[Draws, str, str], ...] = (
+        (DRAWS[0], "", "disjoint samples"),
+        (DRAWS[1], " drawn with replacement", "drawn WITH REPLACEMENT, for want of runs"),
     )
-    for draws, (kind, where) in zip(DRAWS, texts, strict=True):
+    for draws, kind, where in texts:
         counts = [count for count in study.counts if count.draws == draws]
         if not counts:
             continue
-        first, last = counts[0].size, counts[-1].size
-        looks = []
+        last, looks = counts[-1].size, []
         for of in ESTIMATES:
             enough = study.enough(draws, of)
             no, yes = f"{of} do not, up to n = {last}", f"{of} do from n = {enough} on"
             looks.append(no if enough is None else yes)
-        tried = f"n = {first} to {last}" if len(counts) > 1 else f"n = {first}"
+        tried = f"n = {figures.span((counts[0].size, last))}"
         asked = f"do samples of n runs{kind} ({tried}) look normal?"
         answers.append(f"{study.name}: {asked} {', '.join(looks)}")
         table = table_of(

@@ -13,11 +13,11 @@ from ..pages.model import (
     Caution,
     Page,
     Section,
-    Sentence,
     ShortSentence,
     page,
     page_of,
     plain,
+    section,
     table_of,
 )
 from ..pages.result import Result
@@ -91,7 +91,7 @@ class Untested:
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TwoBinaries:
     """A variant whose programs were not the same in all sessions."""
 
@@ -295,24 +295,21 @@ def cautions_of(found: Diagnosis, *, waits: bool = True) -> Iterator[Caution]:
 
 def _untested(found: Diagnosis) -> Iterator[Caution]:
     if not found.in_order:
-        yield Caution(
-            "order-unknown",
-            "in which order the runs were made is not known: no test of drift, trend, dependence, first "
-            "runs or changes was made",
-            short=ShortSentence.of("drift would not be seen: the order of the runs is not known"),
+        text = (
+            "in which order the runs were made is not known: no test of drift, trend, dependence,"
         )
+        text += " first runs or changes was made"
+        short = ShortSentence.of("drift would not be seen: the order of the runs is not known")
+        yield Caution("order-unknown", text, short=short)
     for one in found.two_binaries:
         were = f"was {len(one.hashes)} different programs"
         parts = "; ".join(
             f"{sha256[:8]} in session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
             for sha256, sessions in zip(one.hashes, one.sessions, strict=True)
         )
-        yield Caution(
-            "two-binaries",
-            f"{one.variant} {were} ({figures.listed(one.benchmarks, _NAMED)}): {parts}",
-            (one.variant, *one.benchmarks),
-            ShortSentence.of(f"{{}} {were}, taken for one: {{}}", one.variant, one.benchmarks),
-        )
+        text = f"{one.variant} {were} ({figures.listed(one.benchmarks, _NAMED)}): {parts}"
+        short = ShortSentence.of(f"{{}} {were}, taken for one: {{}}", one.variant, one.benchmarks)
+        yield Caution("two-binaries", text, (one.variant, *one.benchmarks), short)
 
 
 def _recorded(found: Diagnosis) -> Iterator[Caution]:
@@ -333,12 +330,11 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
             when = _when(found, one)
             yield Caution(code, text + when, short=ShortSentence.of(plain(words + when)))
     if one := of("disturbed-runs"):
-        runs = sum(int(f.size or 0) for f in one)
+        runs, about = sum(int(f.size or 0) for f in one), _benchmarks(one)
         lost = "lost time to the hypervisor or the disk"
         words = f"{figures.counted(runs, 'run')} {lost}{_when(found, one)}: {_of_cells(one)}"
-        many = ShortSentence.of(f"runs {lost}: {{}}", _benchmarks(one))
-        about = _benchmarks(one)
-        yield Caution("disturbed-runs", words, about, many if runs > _MANY * found.runs else None)
+        many = ShortSentence.of(f"runs {lost}: {{}}", about) if runs > _MANY * found.runs else None
+        yield Caution("disturbed-runs", words, about, many)
     if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
         short = ShortSentence.of("not all sessions ran under the same settings of the host")
@@ -436,8 +432,7 @@ def _page(found: Diagnosis) -> Page:
         f"{figures.counted(found.sessions, 'session')}"
     )
     together = "the whole host" if found.movers is None else "programs together"
-    answer = Section((Sentence(_answer(found, tested, together)),))
-    sections = [Section((Sentence(heading), answer))]
+    sections = [section(heading, section(_answer(found, tested, together)))]
     if found.host:
         sections.append(_host(found, together))
     if cells := [one for one in tested if one.benchmark is not None]:
@@ -449,10 +444,10 @@ def _page(found: Diagnosis) -> Page:
             ("<found", "text"),
             ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
         )
-        sections.append(Section((table, *_more(len(cells) - _FINDINGS)), title="single cells"))
-    if noted := [*map(Sentence, _noted(found))]:
+        sections.append(section(table, *_more(len(cells) - _FINDINGS), title="single cells"))
+    if noted := [*_noted(found)]:
         shown = (*noted[:_FINDINGS], *_more(len(noted) - _FINDINGS))
-        sections.append(Section(shown, title="recorded and counted"))
+        sections.append(section(*shown, title="recorded and counted"))
     lines: Sequence[CellLine] = found.cells
     if len(lines) > _CELLS:  # those with the least that is left of their runs
         lines = sorted(lines, key=lambda one: (one.effective or one.runs) / one.runs)
@@ -470,26 +465,25 @@ def _page(found: Diagnosis) -> Page:
         ("far", "far"),
     )
     title = (
-        "cells: as many independent runs as effective would tell the mean as well; spread of runs in "
-        "a session, and of sessions"
+        "cells: as many independent runs as effective would tell the mean as well; spread of runs"
     )
-    sections.append(Section((table, *_more(len(lines) - _CELLS)), title=title))
+    title += " in a session, and of sessions"
+    sections.append(section(table, *_more(len(lines) - _CELLS), title=title))
     if found.far_runs:
         far = []
         for one in found.far_runs[:_FAR]:
             ratio = "" if one.ratio is None else f": {figures.ratio(one.ratio)} the median"
             place = f"{one.benchmark} / {one.variant}, session {one.session}, run {one.run}"
-            far.append(Sentence(f"{place}{ratio}"))
+            far.append(f"{place}{ratio}")
         title = f"far runs: {len(found.far_runs)}, flagged and never left out"
-        sections.append(Section((*far, *_more(len(found.far_runs) - _FAR)), title=title))
+        sections.append(section(*far, *_more(len(found.far_runs) - _FAR), title=title))
     if few := [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]:
-        sections.append(Section((Sentence(f"not tested, under 10 runs: {figures.listed(few)}"),)))
-    title = f"Diagnosis of {found.name}"
-    return page(found, title, *sections)
+        sections.append(section(f"not tested, under 10 runs: {figures.listed(few)}"))
+    return page(found, f"Diagnosis of {found.name}", *sections)
 
 
-def _more(rest: int) -> tuple[Sentence, ...]:
-    return (Sentence(f"and {rest} more (--json has them all)"),) if rest > 0 else ()
+def _more(rest: int) -> list[str]:
+    return [f"and {rest} more (--json has them all)"] if rest > 0 else []
 
 
 def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
@@ -497,10 +491,9 @@ def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
     if not found.tests:
         return "nothing could be tested: a cell needs 10 runs"
     if not tested:
-        return (
-            f"nothing found by {found.tests} tests (of clean trials {share} at most show a finding); "
-            "that is no proof that there is nothing"
-        )
+        clean = f"of clean trials {share} at most show a finding"
+        text = f"nothing found by {found.tests} tests ({clean})"
+        return f"{text}; that is no proof that there is nothing"
     counts = Counter(_CELL.get(one.code, (together,))[0] for one in tested)
     kinds = ", ".join(f"{word} {n}" for word, n in counts.most_common())
     many = figures.counted(len(tested), "finding")
@@ -522,8 +515,9 @@ def _host(found: Diagnosis, title: str) -> Section:
         ("<", said),
         ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
     )
-    speeds = [] if found.speeds is None else [(found.speeds, found.sessions, found.movers)]
-    return Section((*(Sentence(speeds_text(*one)) for one in speeds), table), title=title)
+    speeds = [] if found.speeds is None else [found.speeds]
+    texts = (speeds_text(one, found.sessions, found.movers) for one in speeds)
+    return section(*texts, table, title=title)
 
 
 def _noted(found: Diagnosis) -> Iterator[str]:

@@ -23,11 +23,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..data.host_record import HostNote, read_host_record
 from ..data.trial import Trial
@@ -40,19 +41,11 @@ from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
 from ..stats import classical as wilk
 from ..stats.arguments import checks_arguments, named, stream
 from ..stats.classical import least_shift
-from .certificate import (
-    METHOD_NAMES,
-    CalibratedBenchmark,
-    Certificate,
-    MethodRate,
-    SessionCheck,
-    Supposed,
-    design_of,
-    machine_of,
-)
+from ..stats.samples import Array
+from . import certificate as certificates
+from .certificate import Certificate, MethodRate
 from .rates import BlockPairs, Rng, pairs_of, rates_of
 
-Array = NDArray[np.float64]
 FEWEST = 5  # sessions; below, no departure could be seen
 _ORDERS = 9_999  # orders drawn at random where not all are listed
 _EQUAL = 1e-12
@@ -67,10 +60,10 @@ _HOW = (
 
 def checks_of(
     values: Mapping[str, ArrayLike], *, risk: float, rng: Rng
-) -> tuple[SessionCheck, ...]:
+) -> tuple[certificates.SessionCheck, ...]:
     """Test the session values of each benchmark, and adjust all p-values together."""
     root = int(rng.integers(2**63))
-    found: list[tuple[str, Supposed, float]] = []
+    found: list[tuple[str, certificates.Supposed, float]] = []
     for bench, given in values.items():
         row = np.asarray(given, dtype=np.float64)
         if row.size < FEWEST or np.ptp(row) <= _EQUAL:
@@ -82,7 +75,7 @@ def checks_of(
             found.append((bench, "runs", text))
     adjusted = _adjusted([p for _, _, p in found])
     return tuple(
-        SessionCheck(bench, test, p, q, departs=bool(q <= risk))
+        certificates.SessionCheck(bench, test, p, q, departs=bool(q <= risk))
         for (bench, test, p), q in zip(found, adjusted, strict=True)
     )
 
@@ -116,29 +109,20 @@ def runs_pvalue(values: Array, risk: float) -> float | None:
     if min(n, m) < 2:
         return None
     law = _law_of_runs(n, m)
-    tails = {
-        count: (
-            math.fsum(p for k, p in law.items() if k <= count),
-            math.fsum(p for k, p in law.items() if k >= count),
-        )
-        for count in law
-    }
-    if 2 * min(tails[min(law)][0], tails[max(law)][1]) > risk:
+    if 2 * min(law[min(law)], law[max(law)]) > risk:
         return None
     seen = int((above[1:] != above[:-1]).sum()) + 1
-    return min(1.0, 2 * min(tails[seen]))
+    few = math.fsum(p for k, p in law.items() if k <= seen)
+    many = math.fsum(p for k, p in law.items() if k >= seen)
+    return min(1.0, 2 * min(few, many))
 
 
 def _law_of_runs(n: int, m: int) -> dict[int, float]:
-    total = math.comb(n + m, n)
-    law = {}
+    total, law = math.comb(n + m, n), {}
     for count in range(2, n + m + 1):
-        k = count // 2
-        if count % 2 == 0:
-            ways = 2 * math.comb(n - 1, k - 1) * math.comb(m - 1, k - 1)
-        else:
-            ways = math.comb(n - 1, k) * math.comb(m - 1, k - 1)
-            ways += math.comb(n - 1, k - 1) * math.comb(m - 1, k)
+        k, rest = (count - 1) // 2, count // 2 - 1  # of an even count both sides have as many runs
+        ways = math.comb(n - 1, k) * math.comb(m - 1, rest)
+        ways += math.comb(n - 1, rest) * math.comb(m - 1, k)
         if ways:
             law[count] = ways / total
     return law
@@ -146,14 +130,11 @@ def _law_of_runs(n: int, m: int) -> dict[int, float]:
 
 def _adjusted(pvalues: Sequence[float]) -> list[float]:
     """Adjust by Benjamini and Hochberg's step-up procedure."""
-    count = len(pvalues)
-    order = sorted(range(count), key=lambda k: pvalues[k])
+    count, least = len(pvalues), 1.0
     adjusted = [1.0] * count
-    least = 1.0
-    for rank in range(count, 0, -1):
-        where = order[rank - 1]
-        least = min(least, pvalues[where] * count / rank)
-        adjusted[where] = least
+    order = sorted(range(count), key=lambda k: pvalues[k])
+    for rank, where in zip(range(count, 0, -1), reversed(order), strict=True):
+        least = adjusted[where] = min(least, pvalues[where] * count / rank)
     return adjusted
 
 
@@ -220,24 +201,32 @@ def calibrate_trial(
         if not 0.5 < value < 1:
             raise UsageError(f"{name} must lie between 0.5 and 1, not {value!r}")
     asked = (methods,) if isinstance(methods, str) else methods
-    wanted = named("method", METHOD_NAMES if asked is None else asked, METHOD_NAMES)
+    known = certificates.METHOD_NAMES
+    wanted = named("method", known if asked is None else asked, known)
     ours, theirs = identical_pair(trial, pair)
     metric = trial.default_metric if metric is None else metric
     info = trial.metric(metric)
     sides = [trial.matrix(name, metric, skip_zeros=True) for name in (ours, theirs)]
     pairs = pairs_of(*sides)
     root = int(rng.integers(2**63))
-    rates, alarms, relabellings = rates_of(
-        pairs,
-        methods=frozenset(wanted),
-        confidence=confidence,
-        rng=stream(root, "rates"),
-        workers=workers,
-    )
+    own, how = stream(root, "rates"), partial(rates_of, confidence=confidence, workers=workers)
+    rates, alarms, relabellings = how(pairs, methods=frozenset(wanted), rng=own)
     risk = float(round(1 - confidence, 12))
     sign = -1.0 if info.better == "lower" else 1.0
     lost = read_host_record(trial.path).most_lost
     by_session = dict(zip(pairs.benchmarks, pairs.differences(), strict=True))
+    benchmarks = (
+        certificates.CalibratedBenchmark(
+            name=bench,
+            sessions=row.size if pairs.whole else 1,
+            runs=int(runs.size),
+            speedup=math.exp(sign * float(row.mean())),
+            spread=float(row.std(ddof=1)) if row.size > 1 else None,
+            detectable=_detectable(row, risk, power),
+            alarms=alarms[bench],
+        )
+        for (bench, row), runs in zip(by_session.items(), pairs.ours, strict=True)
+    )
     return Certificate(
         trial=trial.manifest.trial,
         metric=metric,
@@ -245,8 +234,8 @@ def calibrate_trial(
         better=info.better,
         variants=(ours, theirs),
         chosen="identical" if pair is None else "asked",
-        machine=machine_of(trial),
-        design=design_of(trial),
+        machine=certificates.machine_of(trial),
+        design=certificates.design_of(trial),
         measured=trial.manifest.started,
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         confidence=confidence,
@@ -255,19 +244,8 @@ def calibrate_trial(
         relabelled="session" if pairs.whole else "block",
         relabellings=relabellings,
         methods=rates,
-        benchmarks=tuple(
-            CalibratedBenchmark(
-                name=bench,
-                sessions=row.size if pairs.whole else 1,
-                runs=int(pairs.ours[k].size),
-                speedup=math.exp(sign * float(row.mean())),
-                spread=float(row.std(ddof=1)) if row.size > 1 else None,
-                detectable=_detectable(row, risk, power),
-                alarms=alarms[bench],
-            )
-            for k, (bench, row) in enumerate(by_session.items())
-        ),
-        detectable=_detectable(_suite_differences(pairs), risk, power),
+        benchmarks=tuple(benchmarks),
+        detectable=_detectable(pairs.suite_differences(), risk, power),
         # of one session there is nothing to check
         checks=checks_of(by_session if pairs.whole else {}, risk=risk, rng=stream(root, "checks")),
         lost_share=None if lost is None or lost.value is None else lost.value / 100,
@@ -286,21 +264,6 @@ def _detectable(row: Array, risk: float, power: float) -> float | None:
     error = float(row.std(ddof=1)) / math.sqrt(row.size)
     log_speedup = float(least_shift(power, row.size - 1, risk)) * error
     return math.exp(log_speedup) if log_speedup < 100 else None
-
-
-def _suite_differences(pairs: BlockPairs) -> Array:
-    """Give the suite's log difference of each session, over the benchmarks that it has."""
-    found = []
-    logs = pairs.logs()
-    for k in range(pairs.groups):
-        rows = [
-            float((x - y)[group == k].mean())
-            for (x, y), group in zip(logs, pairs.group, strict=True)
-            if (group == k).any()
-        ]
-        if rows:
-            found.append(float(np.mean(rows)))
-    return np.array(found)
 
 
 def _cautions(

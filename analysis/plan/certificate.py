@@ -377,12 +377,12 @@ def _ends(one: MethodRate) -> str:
 def _(result: Certificate) -> Page:
     ours, theirs = (shorten(name, _NAME) for name in result.variants)
     design, many, by = result.design, len(result.benchmarks), result.relabelled
+    said = "" if result.chosen == "identical" else ", as was said"
+    counts = (design.sessions, "session"), (many, "benchmark")
+    sessions, count = (figures.counted(*one) for one in counts)
     text = (
-        f"{ours} and {theirs} are one program"
-        f"{'' if result.chosen == 'identical' else ', as was said'}: "
-        f"{result.metric} on {result.machine.name}, {figures.counted(design.sessions, 'session')} x "
-        f"{design.runs} runs, {figures.counted(many, 'benchmark')}; every difference that a method "
-        "finds is a false alarm"
+        f"{ours} and {theirs} are one program{said}: {result.metric} on {result.machine.name}, "
+        f"{sessions} x {design.runs} runs, {count}; every difference that a method finds is a false alarm"
     )
     alarms = table_of(
         "false-alarms",
@@ -393,22 +393,16 @@ def _(result: Certificate) -> Page:
         ("errs", "rate", lambda rate: f"{100 * rate:.0f} %"),
         (f"<{100 * result.confidence:g} %", _interval),
     )
-    swapped = (
-        f"from {result.relabellings} ways to swap the labels in whole {by}s; intervals by benchmarks "
-        "and sessions, not by counting relabellings"
-    )
+    swapped = f"from {result.relabellings} ways to swap the labels in whole {by}s"
     share, lost = result.lost_share, []
     if share is not None:
         lost = [f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"]
     largest = sorted(result.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
     kept = {one.name for one in largest}
-    rows: list[tuple[str, Any, float | None]] = [
-        (shorten(one.name, _NAME), one.spread, one.detectable)
-        for one in result.benchmarks
-        if one.name in kept
-    ]
-    if many > 1:
-        rows.append((f"these {many}", "", result.detectable))
+    shown = [one for one in result.benchmarks if one.name in kept]
+    rows: list[tuple[str, Any, float | None]]
+    rows = [(shorten(one.name, _NAME), one.spread, one.detectable) for one in shown]
+    rows += [(f"these {many}", "", result.detectable)] if many > 1 else []
     effects = table_of(
         "detectable",
         rows,
@@ -422,14 +416,10 @@ def _(result: Certificate) -> Page:
         f"detectable: told from 1 with probability {result.power:g} by the t test on {by} "
         f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
     )
-    return page(
-        result,
-        f"False alarms between {ours} and {theirs}",
-        section(text, result.sentence),
-        section(alarms, swapped),
-        section(_checked(result.checks), *lost),
-        section(effects, words),
-    )
+    swapped += "; intervals by benchmarks and sessions"
+    first = section(text, result.sentence), section(alarms, swapped)
+    last = section(_checked(result.checks), *lost), section(effects, words)
+    return page(result, f"False alarms between {ours} and {theirs}", *first, *last)
 
 
 def _interval(one: MethodRate) -> str:

@@ -114,21 +114,19 @@ def _(found: VarianceComponents) -> Page:
         ("between sessions", "session_sd", figures.percent),
         ("between runs", "run_sd", figures.percent),
     )
-    parts = () if crossed is None else (
-        ("between benchmarks", crossed.benchmark_sd),
-        ("between sessions, in all benchmarks alike", crossed.session_sd),
-        ("between sessions, in each benchmark by itself", crossed.benchmark_session_sd),
-        ("between the blocks of a session", crossed.block_sd),
-        ("between runs", crossed.run_sd),
-    )  # fmt: skip
-    known = "; ".join(f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
-    below = [f"all benchmarks together: {known}"] if parts else []
-    return page(
-        found,
-        f"Between sessions and between runs: {head}",
-        f"{head}: {text}",
-        section(rows, *below),
-    )
+    below = []
+    if crossed is not None:
+        parts = (
+            ("between benchmarks", crossed.benchmark_sd),
+            ("between sessions, in all benchmarks alike", crossed.session_sd),
+            ("between sessions, in each benchmark by itself", crossed.benchmark_session_sd),
+            ("between the blocks of a session", crossed.block_sd),
+            ("between runs", crossed.run_sd),
+        )
+        known = (f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
+        below = [f"all benchmarks together: {'; '.join(known)}"]
+    title = f"Between sessions and between runs: {head}"
+    return page(found, title, f"{head}: {text}", section(rows, *below))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -156,9 +154,8 @@ class Sized(Result):
 
     def sure(self, noun: str, variance: str) -> str:
         """Say how many it would be with the variance of the pilot at its quartiles."""
-        low, high, most, pilot = (
-            getattr(self, name.format(noun)) for name in ("{}_low", "{}_high", "max_{}", "pilot_{}")
-        )
+        names = (f"{noun}_low", f"{noun}_high", f"max_{noun}", f"pilot_{noun}")
+        low, high, most, pilot = (getattr(self, name) for name in names)
         span = f"more than {most}" if high is None else f"{high}"
         span = span if low in (None, high) else f"{low} to {span}"
         text = f"that is as well as {pilot} {noun} tell: with {variance} at its quartiles"
@@ -182,6 +179,9 @@ WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to 
 COSTS_UNKNOWN = (
     "what a session costs before its first run is not known, and counts as nothing: such a plan has "
     "more sessions than one from a trial directory"
+)
+ASSUMED_ALIKE = (
+    "of the pilot differ no more than their {} explain, and the plan assumes that this is true: {}"
 )
 _BILLION = 1e9
 _APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
@@ -234,8 +234,14 @@ class Goal(NamedTuple):
     alpha: float
 
 
-def goal_of(width: float | None, effect: float | None, on: On, power: float, sure: float) -> Goal:
-    """Give the goal of an interval's relative width, and of a speedup to be told with a power."""
+def goal_of(
+    width: float | None, effect: float | None, on: On, power: float, sure: float
+) -> tuple[Goal, dict[str, Any]]:
+    """Give the goal of an interval's relative width, and of a speedup to be told with a power.
+
+    With it come the fields of a result that repeat it; a width is asked for where nothing else is.
+    """
+    width = WIDTH if width is None and effect is None else width
     chosen("on", on, get_args(On))
     between("confidence", sure)
     between("power", power)
@@ -243,12 +249,9 @@ def goal_of(width: float | None, effect: float | None, on: On, power: float, sur
         what = f"power must lie above the risk, {1 - sure:.4g}, and is {power!r}"
         raise UsageError(what, fix="ask for 0.8, or for another confidence")
     check_wanted(width, effect)
-    return Goal(
-        half=None if width is None else math.asinh(width / 2),
-        effect=None if effect is None else abs(math.log(effect)),
-        power=power,
-        alpha=1 - sure,
-    )
+    half, log = width and math.asinh(width / 2), effect and abs(math.log(effect))
+    asked = {"confidence": sure, "power": power, "width": width, "effect": effect}
+    return Goal(half, log, power, 1 - sure), asked
 
 
 def check_wanted(width: float | None, effect: float | None) -> None:
@@ -550,10 +553,9 @@ def component_lines(seen: Observations) -> tuple[list[ComponentLine | None], Com
 def _line(name: str, values: Floats, session: Codes) -> ComponentLine | None:
     if np.unique(session).size < _LEAST:
         return None
-    found = one_way(values, session)
-    spread, runs = math.sqrt(found.between), found.within and math.sqrt(found.within)
-    counts = found.groups, found.values
-    return ComponentLine(name, found.mean, spread, runs, found.deviance, *counts)
+    one = one_way(values, session)
+    spreads = math.sqrt(one.between), one.within and math.sqrt(one.within)
+    return ComponentLine(name, one.mean, *spreads, one.deviance, one.groups, one.values)
 
 
 def _crossed(seen: Observations) -> Crossed | None:

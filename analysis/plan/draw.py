@@ -27,7 +27,6 @@ from ..data.matrix import PerformanceMatrix
 from ..errors import UsageError
 from ..methods.hpt.page import PairedT, hpt_report
 from ..methods.resampling.bootstrap import bootstrap_speedup
-from ..methods.resampling.randomization import randomization_test
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, cautions_of, merged, page, page_of, section, table_of
 from ..pages.result import Result
@@ -41,12 +40,12 @@ from ..stats.workers import Progress
 from ..words import shorten, shown
 from . import study as shared
 from .components import check_positive, matched
-from .error_rates import log_ratios
-from .stop_rule import Floats, exponential
+from .error_rates import log_ratios, pvalue_of
+from .stop_rule import exponential
 from .study import Covered, Drawing, DrawnPair, Draws
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
-SHOWN_INTERVALS = ("hpt", "paired-t", "percentile")
+
 _OF_ALL_DRAWS = ("known-coverage", "coverage-unknown", "few-resamples")
 _MUCH = 0.1  # share of the runs there are, from which draws without replacement are alike
 
@@ -181,9 +180,9 @@ def _(study: DrawStudy) -> Page:
     names = _against(study, 40)
     trials = study.tests[0].simulations
     unit = "blocks" if study.draws == "block" else "runs"
+    count, again = figures.counted(study.benchmarks, "benchmark"), "" if study.replace else "out"
     text = (
-        f"{names}: {trials:,} draws of {study.runs} {unit} of each of "
-        f"{figures.counted(study.benchmarks, 'benchmark')}, {'with' if study.replace else 'without'} "
+        f"{names}: {trials:,} draws of {study.runs} {unit} of each of {count}, with{again} "
         f"replacement; the ratio of geometric means of all runs is {study.ratio:.4g}"
     )
     claim = "the two differ"
@@ -202,17 +201,11 @@ def _(study: DrawStudy) -> Page:
         ),
         ("mean confidence", "confidence", "{:.3f}".format),
     )
-    beside = (
-        f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all runs; HPT's "
-        "speedup is a lower bound"
-    )
-    return page(
-        study,
-        f"Draws from {names}",
-        text,
-        section(f"how often each test says that {claim}", tests),
-        section(beside, shared.covered_table("intervals", study.intervals)),
-    )
+    beside = f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all"
+    beside += " runs; HPT's speedup is a lower bound"
+    first = section(f"how often each test says that {claim}", tests)
+    second = section(beside, shared.covered_table("intervals", study.intervals))
+    return page(study, f"Draws from {names}", text, first, second)
 
 
 @checks_arguments
@@ -287,60 +280,50 @@ def draw_study(
     check_positive("speedup", speedup)
     names = named("test", tests, TESTS_OF_DRAWS)
     counted("resamples", resamples, least=2)
-    asked = alternative
-    if asked is None:
-        asked = "two-sided" if speedup == 1 else "candidate"
+    asked = alternative or ("two-sided" if speedup == 1 else "candidate")
     chosen("alternative", asked, ("two-sided", "candidate"))
     root, fewest = int(rng.integers(2**63)), min(*ours.runs, *theirs.runs)
 
     def drawn(runs: int) -> Iterator[DrawnPair]:
         return drawing.pairs(ours, root, runs, baseline=theirs)
 
-    ask = partial(
-        _judge, speedup=speedup, alternative=asked, levels=levels, resamples=resamples, tests=names
-    )
+    how: dict[str, Any] = {"alternative": asked, "resamples": resamples, "tests": names}
+    ask = partial(_judge, speedup=speedup, levels=levels, **how)
     (found,) = drawing.answers(ask, drawn, (runs,))
     each = tuple(draw for draw, _, _ in found)
-    counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0)
+    counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0).tolist()
     # 1 - p on the average; None for the bootstrap, and where a draw has no p
     known_p = [[p for one in each if (p := one.pvalues.get(x)) is not None] for x in names]
     sure = [float(np.mean([1 - p for p in x])) if len(x) == len(each) else None for x in known_p]
+    rejected = zip(names, map(tuple, counts), sure, strict=True)
     ratio = exponential(float(log_ratios((ours, theirs)).mean()))
+    alike = f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and vary"
+    alike += " less than new measurements would"
+    few = {"draws-alike": not replace and runs > _MUCH * fewest and alike}
+    intervals: dict[str, list[tuple[float, float] | None]] = {
+        "hpt": [None if draw.hpt is None else (draw.hpt, math.inf) for draw in each],
+        "paired-t": [draw.paired_t for draw in each],
+        "percentile": [draw.bootstrap for draw in each],
+    }
     return DrawStudy(
         candidate=ours.name,
         baseline=theirs.name,
-        benchmarks=len(ours.benchmarks),
-        values=(fewest, max(*ours.runs, *theirs.runs)),
+        **drawing.answered(ours, theirs),
         runs=runs,
         ratio=ratio,
         speedup=float(speedup),
         alphas=levels,
         alternative=asked,
         confidence=1 - max(levels),
-        draws=draws,
-        replace=replace,
         resamples=resamples,
-        tests=tuple(
-            DrawnTest(name, tuple(row.tolist()), simulations, mean)
-            for name, row, mean in zip(names, counts, sure, strict=True)
-        ),
-        intervals=tuple(
-            shared.covered(name, runs, [_ends(name, draw) for draw in each], ratio)
-            for name in SHOWN_INTERVALS
-        ),
+        tests=tuple(DrawnTest(*one[:2], simulations, one[2]) for one in rejected),
+        intervals=tuple(shared.covered(name, runs, x, ratio) for name, x in intervals.items()),
         each=each,
         seed=seed,
         cautions=merged(
             known,
             *(shared.population_cautions(side, draws, replace=replace) for side in (ours, theirs)),
-            cautions_of(
-                {
-                    "draws-alike": not replace
-                    and runs > _MUCH * fewest
-                    and f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and "
-                    "vary less than new measurements would"
-                }
-            ),
+            cautions_of(few),
             shared.few_benchmarks_cautions(names, len(ours.benchmarks), asked, levels),
             found[0][2],
         ),
@@ -368,44 +351,38 @@ def _judge(
     number = str(drawn.number)
     own = stream(drawn.root, "interval", "percentile", number)
     boot = bootstrap_speedup(*pair, confidence=confidence, resamples=resamples, rng=own)
-    pvalues: dict[str, float] = {}
-    if "hpt" in tests:
-        tested = report.tested
-        both = min(1.0, 2 * min(tested.pvalue, tested.pvalue_baseline))
-        pvalues["hpt"] = tested.pvalue if alternative == "candidate" else both
-    if "t" in tests:
-        pvalues["t"] = classical.paired_pvalue(logs - math.log(speedup), alternative)
-    on_scores = report.context.paired_t[0]
-    if "t-scores" in tests:
-        pvalues["t-scores"] = _on_scores(on_scores, alternative)
-    if "interval" in tests:
-        one = _on_scores(on_scores, "candidate")
-        both = _on_scores(on_scores, "two-sided")
-        pvalues["interval"] = classical.interval_pvalue(one) if alternative == "candidate" else both
+    tested, scores = report.tested, report.context.paired_t[0]
+    one, both = _on_scores(scores, "candidate"), _on_scores(scores, "two-sided")
+    t = classical.paired_pvalue(logs - math.log(speedup), alternative)
+    found = {"hpt": tested.pvalue_two_sided, "t": t, "t-scores": both, "interval": both}
+    if alternative == "candidate":
+        found |= {"hpt": tested.pvalue, "t-scores": one, "interval": classical.interval_pvalue(one)}
     if "randomization" in tests:
         factor = speedup if drawn.better == "lower" else 1 / speedup
         scaled = drawn._replace(candidate=drawn.candidate * factor).sides()
-        how: dict[str, Any] = {"alternative": alternative, "resamples": resamples}
-        how["rng"] = stream(drawn.root, "test", "randomization", number)
-        pvalues["randomization"] = randomization_test(*scaled, **how).pvalue
-    rejections = [
-        [
-            _excluded(boot.replicates, speedup, alternative, alpha)
-            if test == "bootstrap"
-            else bool(pvalues[test] <= alpha * (1 + 1e-12))
-            for alpha in levels
-        ]
-        for test in tests
-    ]
+        own = stream(drawn.root, "test", "randomization", number)
+        found["randomization"] = pvalue_of(scaled, "randomization", alternative, resamples, own)
+
+    def rejects(test: str, alpha: float) -> bool:
+        if test != "bootstrap":
+            return bool(found[test] <= alpha * (1 + 1e-12))
+        # where the percentile interval, or its lower bound, excludes the speedup
+        slack = 1e-12 * speedup
+        if alternative == "candidate":
+            return bool(np.quantile(boot.replicates, alpha) > speedup + slack)
+        low, high = np.quantile(boot.replicates, [alpha / 2, 1 - alpha / 2])
+        return bool(low > speedup + slack or high < speedup - slack)
+
     paired = classical.paired_interval(logs, confidence)
     draw = OneDraw(
         ratio=exponential(float(logs.mean())),
-        pvalues={name: p if p > 0 else None for name, p in pvalues.items()},
+        pvalues={name: p if p > 0 else None for name, p in found.items() if name in tests},
         hpt=report.best.value,
         paired_t=None if paired is None else (exponential(paired[0]), exponential(paired[1])),
         bootstrap=(boot.low, boot.high),
     )
-    return draw, rejections, tuple(one for one in boot.cautions if one.code in _OF_ALL_DRAWS)
+    said = tuple(one for one in boot.cautions if one.code in _OF_ALL_DRAWS)
+    return draw, [[rejects(test, alpha) for alpha in levels] for test in tests], said
 
 
 def _on_scores(found: PairedT, alternative: Alternative) -> float:
@@ -415,19 +392,3 @@ def _on_scores(found: PairedT, alternative: Alternative) -> float:
     if found.pvalue is None or found.pvalue_two_sided is None:
         return classical.student_pvalue(found.mean, 0.0, found.df, alternative)
     return found.pvalue if alternative == "candidate" else found.pvalue_two_sided
-
-
-def _excluded(replicates: Floats, speedup: float, alternative: Alternative, alpha: float) -> bool:
-    """Tell whether the percentile interval, or its lower bound, excludes the speedup."""
-    slack = 1e-12 * speedup
-    if alternative == "candidate":
-        return bool(np.quantile(replicates, alpha) > speedup + slack)
-    low, high = np.quantile(replicates, [alpha / 2, 1 - alpha / 2])
-    return bool(low > speedup + slack or high < speedup - slack)
-
-
-def _ends(name: str, draw: OneDraw) -> tuple[float, float] | None:
-    """Give the ends of one kind of interval; HPT's speedup is a lower bound."""
-    if name == "hpt":
-        return None if draw.hpt is None else (draw.hpt, math.inf)
-    return draw.paired_t if name == "paired-t" else draw.bootstrap

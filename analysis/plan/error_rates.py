@@ -107,11 +107,9 @@ class RejectionStudy(Result):
 
     def rate(self, test: str, *, shifted: int = 0, runs: int | None = None) -> float:
         """Give the rate of one test at one point; `runs` may be left out where there is one."""
-        (cell,) = (
-            cell
-            for cell in self.cells
-            if (cell.test, cell.shifted) == (test, shifted) and runs in {None, cell.runs}
-        )
+        wanted = test, shifted
+        here = [one for one in self.cells if (one.test, one.shifted) == wanted]
+        (cell,) = (one for one in here if runs in {None, one.runs})
         return cell.rate
 
     @property
@@ -151,19 +149,18 @@ class RejectionStudy(Result):
 
 @page_of.register
 def _(study: RejectionStudy) -> Page:
+    found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
+    points = dict.fromkeys((shifted, runs) for _, shifted, runs in found)
+    each = dict.fromkeys(f"{runs}" for _, runs in points)
     title = "Type-I error"
     what = f"type-I error on {study.benchmarks} benchmarks: both sides are the same"
     if study.kind == "power":
-        each = ", ".join(dict.fromkeys(str(cell.runs) for cell in study.cells))
-        some = f"some of {study.benchmarks} benchmarks, {each} runs each"
+        some = f"some of {study.benchmarks} benchmarks, {', '.join(each)} runs each"
         what, title = f"power to tell {study.shifted_by} on {some}", "Power"
     text = (
         f"{study.population}: {what}; {study.alternative} at {study.alpha:g}, "
         f"{study.cells[0].simulations:,} simulated comparisons a line"
     )
-    found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
-    points = dict.fromkeys((shifted, runs) for _, shifted, runs in found)
-    several = len({runs for _, runs in points}) > 1
 
     def rate(test: str, point: tuple[int, int]) -> Value:
         cell = found[test, *point]
@@ -173,7 +170,7 @@ def _(study: RejectionStudy) -> Page:
     rates = table_of(
         "rates",
         points,
-        ("runs", lambda point: point[1]) if study.kind == "type1" or several else None,
+        ("runs", lambda point: point[1]) if study.kind == "type1" or len(each) > 1 else None,
         ("shifted", lambda point: point[0]) if study.kind == "power" else None,
         *((shared.NAMES[test], partial(rate, test)) for test in tests),
     )
@@ -187,9 +184,8 @@ def _panel(study: RejectionStudy, over: str, title: str, runs: int | None = None
     axes = Axes(x=quantity_scale(places, log=logs), y=Scale(-0.03, 1.06), title=title)
     axes.level(study.alpha, "one thin dashed")
     for k, test in enumerate(dict.fromkeys(cell.test for cell in study.cells)):
-        here = [cell for cell in cells if cell.test == test]
-        x = np.array([float(getattr(cell, over)) for cell in here])
-        rates, errors = (np.array([getattr(c, name) for c in here]) for name in ("rate", "error"))
+        each = [(getattr(c, over), c.rate, c.error) for c in cells if c.test == test]
+        x, rates, errors = np.array(each, dtype=np.float64).T
         low, high = np.maximum(rates - errors, 0), np.minimum(rates + errors, 1)
         axes.segments(x, low, x, high, f"c{k} thin")
         axes.curve(x, rates, f"c{k} d{k} curve")
@@ -210,9 +206,7 @@ def pvalue_of(
         return found.pvalue
     if test == "hpt":
         result = hpt(ours, theirs)
-        if alternative == "candidate":
-            return result.pvalue
-        return min(1.0, 2 * min(result.pvalue, result.pvalue_baseline))
+        return result.pvalue if alternative == "candidate" else result.pvalue_two_sided
     if test == "t":  # over the benchmarks: as many values as there are benchmarks
         return paired_pvalue(log_ratios(pair), alternative)
     both = [np.log(row) for matrix in pair for row in matrix.samples]
@@ -336,15 +330,12 @@ def power_study(
     return RejectionStudy(
         kind="power",
         population=population.name,
-        benchmarks=n,
-        values=(min(population.runs), max(population.runs)),
+        **drawing.answered(population),
         shift=shift if shift_by is None else None,
         shift_by=shift_by,
         unit=population.unit,
         alpha=alpha,
         alternative=alternative,
-        draws=draws,
-        replace=replace,
         resamples=resamples,
         cells=tuple(cells),
         seed=seed,
@@ -514,13 +505,10 @@ def coverage_study(
     ]
     return CoverageStudy(
         population=population.name,
-        benchmarks=len(population.benchmarks),
-        values=(min(population.runs), max(population.runs)),
+        **drawing.answered(population),
         ratio=ratio,
         confidence=confidence,
         mean=mean,
-        draws=draws,
-        replace=replace,
         resamples=resamples,
         cells=tuple(cell for cell in cells if cell.interval not in OVER_BENCHMARKS),
         over_benchmarks=tuple(cell for cell in cells if cell.interval in OVER_BENCHMARKS),

@@ -27,23 +27,8 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, cautions_of, page, page_of, section, table_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
-from .components import (
-    BENCHMARK,
-    COSTS_UNKNOWN,
-    DETECTABLE,
-    WIDTH,
-    WIDTH_COLUMN,
-    ComponentLine,
-    Goal,
-    On,
-    Sized,
-    TrialCosts,
-    VarianceComponents,
-    against,
-    enough,
-    goal_of,
-    time_text,
-)
+from . import components
+from .components import ComponentLine, Goal, On, Sized, TrialCosts, VarianceComponents, enough
 from .stop_rule import Floats, exponential, relative_width
 
 
@@ -96,31 +81,31 @@ class HostPlan(Sized):
 
 @page_of.register
 def _(plan: HostPlan) -> Page:
-    head = against(plan.candidate, plan.baseline)
+    head = components.against(plan.candidate, plan.baseline)
     most, sure = f"hosts of up to {plan.max_sessions} sessions x {plan.max_runs} runs", []
-    needed = (
-        f"more than {plan.max_hosts} {most}: hosts differ by more than that; claim these hosts only"
-    )
+    needed = f"more than {plan.max_hosts} {most}: hosts differ by more than that"
+    needed += "; claim these hosts only"
     if plan.hosts and plan.sessions and plan.runs:
         counts = ((plan.hosts, "host"), (plan.sessions, "session"), (plan.runs, "run"))
         needed = " x ".join(figures.counted(*one) for one in counts)
         if plan.seconds is not None and plan.elapsed_s is not None:
-            needed += f": {time_text(plan.seconds)} of all hosts, {time_text(plan.elapsed_s)} side by side"
+            both = map(components.time_text, (plan.seconds, plan.elapsed_s))
+            needed += ": {} of all hosts, {} side by side".format(*both)
         sure = [plan.sure("hosts", "the variance between hosts")]
-    pilot = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions"
-    if plan.costs is not None:
-        pilot += f"{plan.costs.text}; what a host costs before its first run is not in the times"
+    pilot, costs = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions", plan.costs
+    if costs is not None:
+        pilot += f"{costs.text}; what a host costs before its first run is not in the times"
     plans = table_of(
         "plans",
         enough(plan.table),
         *((name, name) for name in ("hosts", "sessions", "runs")),
-        ("of all hosts", "seconds", time_text),
-        ("side by side", "elapsed_s", time_text),
-        WIDTH_COLUMN,
-        DETECTABLE,
+        ("of all hosts", "seconds", components.time_text),
+        ("side by side", "elapsed_s", components.time_text),
+        components.WIDTH_COLUMN,
+        components.DETECTABLE,
     )
     levels = ((f"between {x}s", f"{x}_sd", figures.percent) for x in ("host", "session", "run"))
-    varies = table_of("benchmarks", plan.lines, BENCHMARK, *levels)
+    varies = table_of("benchmarks", plan.lines, components.BENCHMARK, *levels)
     answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
     return page(
         plan,
@@ -220,9 +205,7 @@ def plan_hosts(
     between hosts is the variance of their means less what those explain, cut at 0. The cost is the
     time of all hosts together; what a host costs before its first run (a job, a build) is not in it.
     """
-    if width is None and effect is None:
-        width = WIDTH
-    goal = goal_of(width, effect, on, power, confidence)
+    goal, asked = components.goal_of(width, effect, on, power, confidence)
     counted("max_hosts", max_hosts, least=2, most=_MOST)
     counted("max_sessions", max_sessions, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
@@ -249,17 +232,21 @@ def plan_hosts(
         return float(runs) if row.seconds is None else row.seconds, row.hosts
 
     best = min((row for row in rows if row.sessions is not None), key=spent, default=None)
-    low, high = [None, None] if best is None else _quartiles(grid, best, len(pilots), max_hosts)
+    low, high = None, None
+    if (
+        best is not None
+    ):  # the hosts that are needed with the variance between them at its quartiles
+        at, freedom = ((best.sessions or 1) - 1, (best.runs or 1) - 1), len(pilots) - 1
+        factors = (freedom / float(chdtri(freedom, tail)) for tail in (0.25, 0.75))
+        each = ((h for h in range(2, max_hosts + 1) if grid.enough(h, x)[at]) for x in factors)
+        low, high = (next(enough, None) for enough in each)
     first = next(iter(pilots.values())).components
     taken = best or PlannedHosts(0)
     return HostPlan(
         candidate=first.candidate,
         baseline=first.baseline or "",
         on=on if suite else "benchmarks",
-        confidence=confidence,
-        power=power,
-        width=width,
-        effect=effect,
+        **asked,
         speedup=exponential(lines[-1].mean),
         pilot_hosts=len(pilots),
         pilot_sessions=sum(one.components.sessions for one in pilots.values()),
@@ -326,37 +313,23 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     spent = (sessions * runs).astype(np.float64) if costs is None else costs.seconds(sessions, runs)
     at = np.unravel_index(int(np.argmin(np.where(good, spent, np.inf))), good.shape)
     half, elapsed = grid.widest(hosts), float(spent[at])
-    width = relative_width(float(half[at]))
     detectable = exponential(float(grid.detectable(half, hosts)[at]))
     times: tuple[float | None, float | None] = (hosts * elapsed, elapsed)
     times = (None, None) if costs is None else times
+    width = relative_width(float(half[at]))
     return PlannedHosts(hosts, int(at[0]) + 1, int(at[1]) + 1, *times, width, detectable)
-
-
-def _quartiles(grid: Grid, best: PlannedHosts, pilots: int, most: int) -> list[int | None]:
-    """Give the hosts that are needed with the variance between them at its quartiles."""
-    at = ((best.sessions or 1) - 1, (best.runs or 1) - 1)
-    found = []
-    for share in (0.75, 0.25):
-        factor = (pilots - 1) / float(chdtri(pilots - 1, 1 - share))
-        enough = (h for h in range(2, most + 1) if bool(grid.enough(h, factor)[at]))
-        found.append(next(enough, None))
-    return found
 
 
 def _cautions(
     pilots: Mapping[str, HostPilot], judged: Sequence[HostLine], costs: TrialCosts | None
 ) -> tuple[Caution, ...]:
     flat = tuple(line.name for line in judged if line.host_sd == 0)
-    alike = (
-        "hosts of the pilot differ no more than their sessions explain, and the plan assumes that this is "
-        f"true: {figures.listed(flat)}"
-    )
+    alike = f"hosts {components.ASSUMED_ALIKE.format('sessions', figures.listed(flat))}"
     table = {
         "few-pilot-hosts": len(pilots) < _FEW
         and f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
         "the plan is no better; plan again when more are measured",
         "no-host-component": flat and (alike, *flat),
-        "costs-unknown": costs is None and COSTS_UNKNOWN,
+        "costs-unknown": costs is None and components.COSTS_UNKNOWN,
     }
     return cautions_of(table)

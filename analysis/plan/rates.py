@@ -30,7 +30,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.matrix import PerformanceMatrix
 from ..errors import InsufficientDataError
@@ -39,12 +38,10 @@ from ..methods.speedup_test.protocol import decide
 from ..stats.arguments import stream
 from ..stats.classical import welch as welch_test
 from ..stats.ranks import TIE_TOLERANCE, midranks
+from ..stats.samples import Array, Flags, Integers
 from ..stats.workers import Progress, in_order
 from .certificate import METHODS, MethodRate
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Rng = np.random.Generator
 Signs = Integers  # relabellings x groups: 1 as measured, -1 swapped
 _TOLERANCE = 1e-9  # of a p that is compared with its risk
@@ -88,16 +85,21 @@ class BlockPairs(NamedTuple):
             for (x, y), group in zip(self.logs(), self.group, strict=True)
         ]
 
+    def suite_differences(self) -> Array:
+        """Give the suite's log difference of each session, over the benchmarks that it has."""
+        each = [(x - y, group) for (x, y), group in zip(self.logs(), self.group, strict=True)]
+        there = [[(d, group == k) for d, group in each] for k in range(self.groups)]
+        means = [[float(d[own].mean()) for d, own in rows if own.any()] for rows in there]
+        return np.array([float(np.mean(rows)) for rows in means if rows])
+
     def without(self, group: int) -> BlockPairs:
         """Give the same pairs without a group; groups keep their numbers."""
         kept = [g != group for g in self.group]
         enough = [k for k, keep in enumerate(kept) if keep.sum() > 1]
-
-        cut: dict[str, Any] = {
-            name: tuple(getattr(self, name)[k][kept[k]] for k in enough)
-            for name in ("ours", "theirs", "group", "block")
-        }
-        return self._replace(benchmarks=tuple(self.benchmarks[k] for k in enough), **cut)
+        cut: dict[str, Any] = {"benchmarks": tuple(self.benchmarks[k] for k in enough)}
+        for name in ("ours", "theirs", "group", "block"):
+            cut[name] = tuple(getattr(self, name)[k][kept[k]] for k in enough)
+        return self._replace(**cut)
 
 
 def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> BlockPairs:
@@ -209,14 +211,13 @@ def pooled_rank_sum(x: Array, y: Array, _risk: float) -> dict[str, Alarms]:
 
 def speedup_tests(x: Array, y: Array, risk: float) -> dict[str, Alarms]:
     """Give both protocols of the Speedup-Test on all runs, one-sided towards either side."""
-    decisions = decide(x, y, [1 - risk] * len(x), compatible=False)
-    kinds = {"mean": [one.mean for one in decisions], "median": [one.median for one in decisions]}
+    decisions = zip(*decide(x, y, [1 - risk] * len(x), compatible=False), strict=True)
     return {
         f"speedup-test {kind}": Alarms(
             np.array([bool(one.significant) or bool(one.swapped.significant) for one in each]),
             np.array([one.significant is not None for one in each]),
         )
-        for kind, each in kinds.items()
+        for kind, each in zip(("mean", "median"), decisions, strict=True)
     }
 
 
@@ -298,9 +299,8 @@ def hpt_over_suite(pairs: BlockPairs, table: Signs, risk: float, _rng: Rng, _dra
         found[np.abs(found) <= TIE_TOLERANCE * np.maximum(one, two)] = 0.0
         rows.append(np.where(alarm, found, 0.0))
     stages = [signed_rank_stage(column) for column in np.array(rows).T]
-    return np.array(
-        [min(one.pvalue_candidate, one.pvalue_baseline) <= risk + _TOLERANCE for one in stages]
-    )
+    least = [min(one.pvalue_candidate, one.pvalue_baseline) for one in stages]
+    return np.array(least) <= risk + _TOLERANCE
 
 
 def _block_shares(pairs: BlockPairs) -> tuple[Array, Integers]:
@@ -358,10 +358,8 @@ def benchmark_rates(
             for name, found in test(x, y, risk).items():
                 shares = float(found.alarm.mean()), float(found.concluded.mean())
                 rows.setdefault(name, []).append(shares)
-    return {
-        name: (np.array([a for a, _ in values]), np.array([c for _, c in values]))
-        for name, values in rows.items()
-    }
+    columns = {name: np.array(values).T for name, values in rows.items()}
+    return {name: (alarm, concluded) for name, (alarm, concluded) in columns.items()}
 
 
 class _Subset(NamedTuple):
@@ -406,15 +404,10 @@ def rates_of(
         if name in methods and text.level == "suite" and not text.by_construction
         if pairs.whole or unit != "session"
     ]
-    asked: list[_Asked] = [
-        (part, method) for part in (_Subset(pairs, table), *cuts) for method in (None, *relabelled)
-    ]
-    answers = in_order(
-        partial(_answered, root=root, risk=risk, methods=methods),
-        asked,
-        workers=workers,
-        prefer="processes",
-    )
+    parts = _Subset(pairs, table), *cuts
+    asked: list[_Asked] = [(part, method) for part in parts for method in (None, *relabelled)]
+    ask = partial(_answered, root=root, risk=risk, methods=methods)
+    answers = in_order(ask, asked, workers=workers, prefer="processes")
     texts: dict[tuple[str, str] | None, list[Any]] = {}
     for (_, method), answer in zip(asked, answers, strict=True):
         texts.setdefault(method, []).append(answer)

@@ -28,29 +28,10 @@ from numpy.typing import NDArray
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import match
 from ..errors import AnalysisError, UsageError
-from ..pages import number_format as figures
-from ..pages.model import (
-    Caution,
-    Page,
-    Value,
-    cautions_of,
-    merged,
-    page,
-    page_of,
-    section,
-    table_of,
-)
+from ..pages import model as pages, number_format as figures
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, counted, stream
-from .components import (
-    DETECTABLE,
-    against,
-    check_positive,
-    check_runs,
-    check_wanted,
-    matched,
-    sign_of,
-)
+from . import components
 from .stop_rule import APART, Floats, exponential, log_half_width, relative_width, width_text
 
 Interval = Literal["t", "studentized", "percentile"]
@@ -106,10 +87,10 @@ class WidthLoop(Result):
         return f"the loop with {100 * self.confidence:g} % {_INTERVALS[self.interval]} {end}"
 
 
-@page_of.register
-def _(loop: WidthLoop) -> Page:
-    head = against(loop.candidate, loop.baseline)
-    looks = table_of(
+@pages.page_of.register
+def _(loop: WidthLoop) -> pages.Page:
+    head = components.against(loop.candidate, loop.baseline)
+    looks = pages.table_of(
         "looks",
         loop.steps,
         ("runs", "runs"),
@@ -117,7 +98,7 @@ def _(loop: WidthLoop) -> Page:
         ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
         ("width", "width", partial(width_text, limit=loop.limit)),
     )
-    return page(
+    return pages.page(
         loop,
         f"Runs until the interval is narrow enough: {head}",
         f"{head}: {loop.conclusion}",
@@ -171,30 +152,30 @@ class RunPlan(Result):
     references: tuple[str, ...] = _REFERENCES
 
 
-@page_of.register
-def _(plan: RunPlan) -> Page:
-    head, loop = against(plan.candidate, plan.baseline), plan.loop
+@pages.page_of.register
+def _(plan: RunPlan) -> pages.Page:
+    head, loop = components.against(plan.candidate, plan.baseline), plan.loop
     answers = []
     for goal, asked, runs in (
         (f"a {100 * plan.confidence:g} % interval of width {plan.width or 0:g} or less", plan.width, plan.runs_for_width),
         (f"to tell a speedup of {plan.effect or 0:g}x from none", plan.effect, plan.runs_for_effect),
     ):  # fmt: skip
         if asked is not None:
-            needed = f"{runs} runs of each benchmark and side"
-            needed = needed if runs else f"more than {plan.max_runs} runs, the cap"
+            most = f"more than {plan.max_runs} runs, the cap"
+            needed = f"{runs} runs of each benchmark and side" if runs else most
             answers.append(f"{head}: {goal} needs {needed} (probability {plan.power:g})")
 
-    def width(row: PlannedWidth) -> Value:
+    def width(row: PlannedWidth) -> pages.Value:
         spread = figures.significant(row.width_sd, 2)
-        return Value(f"{figures.significant(row.width)} ± {spread}", row.width)
+        return pages.Value(f"{figures.significant(row.width)} ± {spread}", row.width)
 
-    rows = table_of(
+    rows = pages.table_of(
         "runs",
         plan.table,
         ("runs", "runs"),
         ("width", width),
         None if plan.width is None else (f"chance <= {plan.width:g}", "chance", "{:.3f}".format),
-        DETECTABLE,
+        components.DETECTABLE,
         None if plan.effect is None else (f"power at {plan.effect:g}x", "power", "{:.3f}".format),
         ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
         ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
@@ -205,12 +186,12 @@ def _(plan: RunPlan) -> Page:
         f"{figures.span(plan.pilot_runs)} pilot runs of {plan.benchmarks} benchmarks a side; speedup "
         f"{plan.speedup:.4g}x"
     )
-    own = () if loop is None else (section(f"on the pilot's own runs, {loop.conclusion}"),)
+    own = () if loop is None else (pages.section(f"on the pilot's own runs, {loop.conclusion}"),)
     answers = answers or [f"{head}: what a number of runs would bring"]
-    return Page(
+    return pages.Page(
         title=f"How many runs: {head}",
-        sections=(section(*answers), section(rows, basis), *own),
-        cautions=merged(plan.cautions, () if loop is None else loop.cautions),
+        sections=(pages.section(*answers), pages.section(rows, basis), *own),
+        cautions=pages.merged(plan.cautions, () if loop is None else loop.cautions),
     )
 
 
@@ -232,7 +213,7 @@ MOST_RUNS = 10_000
 GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of [1]
 
 
-def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[Caution, ...]:
+def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[pages.Caution, ...]:
     """Say what a plan rests on."""
     fewest = min(*ours.runs, *theirs.runs)
     table = {
@@ -244,7 +225,7 @@ def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[C
         and f"the pilot has only {fewest} runs of some benchmark: what it has not shown, such as "
         "rare slow runs, is not in the plan",
     }
-    return cautions_of(table)
+    return pages.cautions_of(table)
 
 
 @checks_arguments
@@ -263,13 +244,13 @@ def t_interval(
             where = f"{candidate.name} against {baseline.name}"
             raise AnalysisError(caution.text, where, "select the common ones")
     ours, theirs = pair.candidate, pair.baseline
-    check_runs(ours, theirs, 2)
+    components.check_runs(ours, theirs, 2)
     rows = [np.log(values) for values in (*ours.samples, *theirs.samples)]
     many = len(ours.benchmarks)
     means = [float(row.mean()) for row in rows]
     variances = np.array([0.0 if row.min() == row.max() else row.var(ddof=1) for row in rows])
     counts = np.array([row.size for row in rows])
-    log = sign_of(ours) * (math.fsum(means[:many]) - math.fsum(means[many:])) / many
+    log = components.sign_of(ours) * (math.fsum(means[:many]) - math.fsum(means[many:])) / many
     # cells of equally many runs share a freedom; a shorter one has a quantile of its own (Banerjee 1960)
     parts = [
         float(log_half_width(variances[counts == n], counts[counts == n], many, confidence))
@@ -339,33 +320,36 @@ def width_loop(
     [1]_), so stopping at the first one below the limit favours lucky moments.
     """
     between("confidence", confidence)
-    check_positive("width", width)
+    components.check_positive("width", width)
     if interval not in get_args(Interval) or scale not in get_args(Scale):
         raise UsageError(f"unknown interval {interval!r} or scale {scale!r}")
     counted("start", start, least=2)
     counted("step", step)
     if max_runs is not None:
         counted("max_runs", max_runs, least=start)
-    ours, theirs, known = matched(candidate, baseline)
-    check_runs(ours, theirs, start)
+    ours, theirs, known = components.matched(candidate, baseline)
+    components.check_runs(ours, theirs, start)
     there = min(*ours.runs, *theirs.runs)
     most = there if max_runs is None else min(max_runs, there)
-    find: Callable[[int], Ends]
-    if interval == "t":
-        logs = np.log([values[:most] for values in (*ours.samples, *theirs.samples)])
-        find = partial(_t_of_first, logs, sign_of(ours), confidence)
-    elif rng is None:
+    if interval != "t" and rng is None:
         what, fix = f"the {interval} interval is random", "give rng, a numpy.random.Generator"
         raise UsageError(what, fix=fix)
-    else:
+    logs = np.log([values[:most] for values in (*ours.samples, *theirs.samples)])
+    sign = components.sign_of(ours)
+    how: dict[str, Any] = {"interval": interval, "confidence": confidence, "resamples": resamples}
+
+    def find(runs: int) -> Ends:
+        if rng is None or interval == "t":
+            many, seen = len(ours.benchmarks), logs[:, :runs]
+            varies, means = np.ptp(seen, axis=1) != 0, seen.mean(axis=1)
+            variances = np.where(varies, seen.var(axis=1, ddof=1), 0.0)
+            log = sign * float(means[:many].mean() - means[many:].mean())
+            half = float(log_half_width(variances, np.full(2 * many, runs), many, confidence))
+            return exponential(log), exponential(log - half), exponential(log + half)
         from ..methods.resampling.bootstrap import bootstrap_speedup
 
-        how: dict[str, Any] = {"interval": interval, "confidence": confidence}
-
-        def find(runs: int) -> Ends:
-            pair = _first(ours, runs), _first(theirs, runs)
-            found = bootstrap_speedup(*pair, **how, resamples=resamples, rng=rng)
-            return found.ratio, found.low, found.high
+        found = bootstrap_speedup(_first(ours, runs), _first(theirs, runs), **how, rng=rng)
+        return found.ratio, found.low, found.high
 
     steps: list[LoopStep] = []
     for runs in (*range(start, most, step), most):
@@ -388,19 +372,8 @@ def width_loop(
         runs=steps[-1].runs,
         why="width" if steps[-1].width <= width else cause,
         steps=tuple(steps),
-        cautions=(*known, *cautions_of(texts)),
+        cautions=(*known, *pages.cautions_of(texts)),
     )
-
-
-def _t_of_first(logs: Floats, sign: int, confidence: float, runs: int) -> Ends:
-    """Give the speedup and its interval from the first runs of each benchmark, of both sides."""
-    seen, half_of_rows = logs[:, :runs], len(logs) // 2
-    means = seen.mean(axis=1)
-    variances = np.where(np.ptp(seen, axis=1) == 0, 0.0, seen.var(axis=1, ddof=1))
-    log = sign * float(means[:half_of_rows].mean() - means[half_of_rows:].mean())
-    counts = np.full(len(seen), runs)
-    half = float(log_half_width(variances, counts, half_of_rows, confidence))
-    return exponential(log), exponential(log - half), exponential(log + half)
 
 
 def _first(matrix: PerformanceMatrix, runs: int) -> PerformanceMatrix:
@@ -421,7 +394,7 @@ class Simulation:
         root: int,
     ) -> None:
         self._confidence, self._count, self._root = confidence, simulations, root
-        self._benchmarks = len(ours.benchmarks)
+        self._benchmarks = half = len(ours.benchmarks)
         self._strata: list[tuple[str, Floats]] = []
         means = []
         for side, matrix in (("candidate", ours), ("baseline", theirs)):
@@ -430,8 +403,7 @@ class Simulation:
                 means.append(logs.mean())
                 sessions = None if matrix.sessions is None else matrix.sessions[k]
                 self._strata.append((f"{side}/{bench}", residuals(logs, sessions)))
-        half = len(means) // 2
-        log = sign_of(ours) * float(np.mean(means[:half]) - np.mean(means[half:]))
+        log = components.sign_of(ours) * float(np.mean(means[:half]) - np.mean(means[half:]))
         self.speedup = math.exp(log)
         self._known: dict[int, tuple[Floats, Floats]] = {}
 
@@ -576,12 +548,12 @@ def plan_runs(
     """
     between("confidence", confidence)
     between("power", power)
-    check_wanted(width, effect)
+    components.check_wanted(width, effect)
     for one in (max_runs, *grid):
         counted("each number of runs", one, least=LEAST_RUNS, most=MOST_RUNS)
     counted("simulations", simulations, least=100)
-    ours, theirs, known = matched(candidate, baseline)
-    check_runs(ours, theirs, LEAST_RUNS)
+    ours, theirs, known = components.matched(candidate, baseline)
+    components.check_runs(ours, theirs, LEAST_RUNS)
     low, high = min(*ours.runs, *theirs.runs), max(*ours.runs, *theirs.runs)
     loop, narrow, found = None, None, None
     if width is not None:
@@ -595,7 +567,7 @@ def plan_runs(
     if effect is not None:
         found = least_runs(lambda m: simulation.power(m, effect), power, max_runs)
     asked = (("width", width, narrow), ("effect", effect, found))
-    shown = sorted({m for m in grid if m <= max_runs} | {m for m in (narrow, found) if m})
+    shown = {m for m in grid if m <= max_runs} | {m for m in (narrow, found) if m}
     return RunPlan(
         candidate=ours.name,
         baseline=theirs.name,
@@ -611,7 +583,7 @@ def plan_runs(
         runs_for_width=narrow,
         runs_for_effect=found,
         capped=tuple(name for name, goal, runs in asked if goal is not None and not runs),
-        table=tuple(simulation.row(m, width, effect, power) for m in shown),
+        table=tuple(simulation.row(m, width, effect, power) for m in sorted(shown)),
         loop=loop,
         seed=seed,
         cautions=(*known, *plan_cautions(ours, theirs)),

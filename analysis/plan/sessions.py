@@ -38,24 +38,8 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, CommandLine, Page, cautions_of, page, page_of, section, table_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
-from .components import (
-    BENCHMARK,
-    COSTS_UNKNOWN,
-    DETECTABLE,
-    WIDTH,
-    WIDTH_COLUMN,
-    ComponentLine,
-    Goal,
-    On,
-    Sized,
-    TrialCosts,
-    VarianceComponents,
-    against,
-    enough,
-    goal_of,
-    time_text,
-    variance_components,
-)
+from . import components
+from .components import ComponentLine, Goal, On, Sized, TrialCosts, VarianceComponents
 from .stop_rule import WIDEST, Floats, exponential, relative_width
 
 
@@ -123,50 +107,41 @@ class SessionPlan(Sized):
 
 @page_of.register
 def _(plan: SessionPlan) -> Page:
-    head = against(plan.candidate, plan.baseline)
+    head = components.against(plan.candidate, plan.baseline)
     runs = f" of up to {plan.max_runs} runs" if plan.max_runs > 1 else ""
     needed, sure = f"more than {plan.max_sessions} sessions{runs}: measure differently", []
     if plan.sessions is not None and plan.runs is not None:
-        cost = "" if plan.seconds is None else f", {time_text(plan.seconds)}"
+        cost = "" if plan.seconds is None else f", {components.time_text(plan.seconds)}"
         needed = f"{plan.sessions} sessions x {figures.counted(plan.runs, 'run')}{cost}"
         sure = [plan.sure("sessions", "the pilot's variance")]
     pilot = f"from {plan.pilot_sessions} sessions x {figures.span(plan.pilot_runs)} runs"
     if plan.costs is not None:
         pause = plan.costs.between_s
         pilot += plan.costs.text
-        pilot += "" if pause is None else f", {time_text(pause)} between two sessions"
+        pilot += "" if pause is None else f", {components.time_text(pause)} between two sessions"
     plans = table_of(
         "plans",
-        enough(plan.table),
+        components.enough(plan.table),
         ("sessions", "sessions"),
         ("runs", "runs"),
-        ("time", "seconds", time_text),
-        WIDTH_COLUMN,
-        DETECTABLE,
+        ("time", "seconds", components.time_text),
+        components.WIDTH_COLUMN,
+        components.DETECTABLE,
     )
     benchmarks = table_of(
         "benchmarks",
         plan.benchmarks,
-        BENCHMARK,
-        ("sessions", "session_sd", figures.percent),
-        ("runs", "run_sd", figures.percent),
-        WIDTH_COLUMN,
-        DETECTABLE,
-    )
-    columns = (
-        "sessions, runs: standard deviation of the difference between sessions, and between the runs "
-        "of one"
+        components.BENCHMARK,
+        ("sd of sessions", "session_sd", figures.percent),
+        ("of runs", "run_sd", figures.percent),
+        components.WIDTH_COLUMN,
+        components.DETECTABLE,
     )
     protocol = [] if plan.protocol is None else [CommandLine(plan.protocol)]
     answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
-    return page(
-        plan,
-        f"How many sessions: {head}",
-        section(answer, *protocol, *sure),
-        section(plans, pilot),
-        section(benchmarks, title="what differs in the pilot, and what the plan gives"),
-        columns,
-    )
+    parts = section(answer, *protocol, *sure), section(plans, pilot)
+    title = "what differs in the pilot, and what the plan gives"
+    return page(plan, f"How many sessions: {head}", *parts, section(benchmarks, title=title))
 
 
 _FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
@@ -193,11 +168,7 @@ def session_cautions(
         and f"the pilot has only {fewest} sessions: what lies between sessions is roughly known, and "
         "the plan is no better; plan again when more are measured",
         "no-session-component": flat
-        and (
-            "sessions of the pilot differ no more than their runs explain, and the plan assumes "
-            f"that this is true: {figures.listed(flat)}",
-            *flat,
-        ),
+        and (f"sessions {components.ASSUMED_ALIKE.format('runs', figures.listed(flat))}", *flat),
         "one-run-a-session": alone
         and "the pilot has one run a session: what more runs would bring is not known, and only "
         "sessions are planned",
@@ -208,7 +179,7 @@ def session_cautions(
         and best[1] > _FURTHER * runs
         and f"the plan has more than {_FURTHER} times the pilot's runs a session, and takes them to "
         "vary as those did",
-        "costs-unknown": costs is None and COSTS_UNKNOWN,
+        "costs-unknown": costs is None and components.COSTS_UNKNOWN,
     }
     return cautions_of(table)
 
@@ -218,10 +189,6 @@ class SessionSpread(NamedTuple):
 
     between: float
     within: float
-
-    def times(self, factor: float) -> SessionSpread:
-        """Give both, so many times as large."""
-        return SessionSpread(self.between * factor, self.within * factor)
 
 
 Spreads = tuple[SessionSpread, ...]
@@ -287,8 +254,11 @@ class Outlook(NamedTuple):
         The variance of a session's difference is taken to be estimated as a chi square of the
         freedom that Satterthwaite gives it.
         """
-        freedoms = [(line, _freedom(line, runs)) for line in self.lines]
-        moved = (spread_of(x).times(free / float(chdtri(free, quantile))) for x, free in freedoms)
+        moved = []
+        for line in self.lines:
+            freedom, spread = _freedom(line, runs), spread_of(line)
+            factor = freedom / float(chdtri(freedom, quantile))
+            moved.append(SessionSpread(spread.between * factor, spread.within * factor))
         return least_sessions(tuple(moved), self.goal, runs, most=most)
 
 
@@ -406,14 +376,12 @@ def plan_sessions(
     the power is that of the two-sided t test with S - 1 degrees of freedom [2]_. All S and R are
     tried: the closed form of [1]_ leaves out the quantile, which alone forbids few sessions.
     """
-    if width is None and effect is None:
-        width = WIDTH
-    goal = goal_of(width, effect, on, power, confidence)
+    goal, asked = components.goal_of(width, effect, on, power, confidence)
     counted("max_sessions", max_sessions, least=2, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
-    found = variance_components(candidate, baseline)
+    found = components.variance_components(candidate, baseline)
     lines = judged(found, on)
-    spreads = tuple(spread_of(line) for line in lines)
+    spreads = tuple(map(spread_of, lines))
     # with one run a session in the pilot, nothing says what more of them would bring
     most_runs = max_runs if any(line.run_sd is not None for line in lines) else 1
     cost = (lambda s, r: float(s * r)) if costs is None else costs.seconds
@@ -423,17 +391,13 @@ def plan_sessions(
     shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
     outlook, (sessions, runs) = Outlook(lines, goal, costs), best or (None, None)
     low, high = (
-        None if best is None else outlook.sessions_at(tail, best[1], most=max_sessions)
-        for tail in (0.25, 0.75)
+        runs and outlook.sessions_at(tail, runs, most=max_sessions) for tail in (0.25, 0.75)
     )
     return SessionPlan(
         candidate=candidate.name,
         baseline=baseline.name,
         on=on if found.suite is not None else "benchmarks",
-        confidence=confidence,
-        power=power,
-        width=width,
-        effect=effect,
+        **asked,
         speedup=exponential((found.suite or lines[0]).mean),
         pilot_sessions=found.sessions,
         pilot_runs=(min(blocks), max(blocks)),
@@ -499,16 +463,16 @@ class Decidable:
         if self.sessions < 2:
             why = "runs of one session are no repetition. Try 6 sessions"
             return f"1 session decides nothing: {why}"
-        shown = self.at
-        if self.trial is not None:  # the candidate that can be decided least
-            shown = (max(self.at, key=lambda one: one.spread),)
+        # of a trial, the candidate that can be decided least
+        least = (max(self.at, key=lambda one: one.spread),)
+        shown = self.at if self.trial is None else least
         known = [one for one in shown if one.benchmark is not None and one.benchmark <= _HARDLY]
         many = figures.counted(self.benchmarks, "benchmark")
         many += "" if self.metric == "wall" else f" by {self.metric}"
         found = "hardly any difference of a benchmark can be decided"
         if not shown[0].spread:
-            least = identity_needs(0, 0, _ALPHA / self.benchmarks)
-            found = f"counts that do not vary, of which {least} sessions decide every difference"
+            few = identity_needs(0, 0, _ALPHA / self.benchmarks)
+            found = f"counts that do not vary, of which {few} sessions decide every difference"
         elif known:
             first, *others = shown
             suite = "" if first.suite is None else f", {_percent(first.suite)} of the suite"
@@ -522,9 +486,10 @@ class Decidable:
             found += f", measured in {self.trial_sessions} sessions of {self.trial}"
             found += ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
         found += f". Half of that needs {half} sessions" if half else ""
-        if self.trial is None:
-            text = "once there is a trial of 2 sessions, its own are taken"
-            found += f". These spreads are assumed: {text}"
+        assumed = (
+            ". These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
+        )
+        found += assumed if self.trial is None else ""
         return f"{self.sessions} sessions, {many}: {found}"
 
 
@@ -541,11 +506,8 @@ def decidable(sessions: int, runs: int, benchmarks: int, metric: str = "wall") -
     `runs` are those of each cell in a session, `metric` is what the verdict will judge first.
     """
     several = benchmarks > 1
-    at = tuple(
-        _at(sessions, benchmarks, spread, spread / math.sqrt(benchmarks) if several else None)
-        for spread in ASSUMED
-        if sessions > 1
-    )
+    spreads = [(x, x / math.sqrt(benchmarks) if several else None) for x in ASSUMED if sessions > 1]
+    at = tuple(_at(sessions, benchmarks, *both) for both in spreads)
     return Decidable(sessions, runs, benchmarks, at, metric)
 
 
@@ -599,7 +561,7 @@ def _measured(trial: Trial, metric: str, sessions: int, runs: int) -> Iterator[S
             continue
         try:
             sides = trial.matrix(name, metric, skip_zeros=True), baseline
-            found = variance_components(*sides)
+            found = components.variance_components(*sides)
         except AnalysisError:
             continue  # the others may tell it
         spread = float(np.median([_spread(line, runs) for line in found.benchmarks]))

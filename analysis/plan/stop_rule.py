@@ -127,10 +127,10 @@ class RunningSuite:
         variants = self._logs.shape[2]
         widths = np.full(variants, np.nan)
         for variant in range(variants):
-            sides = [variant] if variants == 1 else [variant, baseline]
-            there = self._there[:, sides].all(axis=1)
             if variant == baseline and variants > 1:
                 continue
+            sides = [variant] if variants == 1 else [variant, baseline]
+            there = self._there[:, sides].all(axis=1)
             if not there.any():
                 widths[variant] = 0.0  # nothing is left to be told, so nothing to wait for
             elif (self.counts[there][:, sides] >= 2).all():
@@ -207,21 +207,20 @@ def decide(
     judged = widths[own] if len(variants) > 1 else widths
     known = bool(np.isfinite(judged).all())
     width = float(judged.max()) if known else None
-    text = width_text(width, rule.width)
+    text = f"width {width_text(width, rule.width)}"
     fewest, row, column = suite.fewest()
     enough = fewest >= rule.min_runs
+    why: StopReason = "max_runs" if blocks >= rule.max_runs else "max_time"
     if width is not None and width <= rule.width and enough:
-        why: StopReason = "width"
-        head = f"width {text} <= {rule.width:g} within this session, after {blocks} runs a cell"
-    elif blocks >= rule.max_runs:
-        why = "max_runs"
-        head = f"max_runs {rule.max_runs} reached, width {text} within this session"
-    elif late:
-        why = "max_time"
-        head = f"max_time {rule.max_time_s:g} s reached after {blocks} runs a cell, "
-        head += f"width {text} within this session"
-    else:
+        why = "width"
+    elif not late and why != "max_runs":
         return None
+    runs, here = f"after {blocks} runs a cell", "within this session"
+    head = {
+        "width": f"{text} <= {rule.width:g} {here}, {runs}",
+        "max_runs": f"max_runs {rule.max_runs} reached, {text} {here}",
+        "max_time": f"max_time {rule.max_time_s or 0:g} s reached {runs}, {text} {here}",
+    }[why]
     if width is not None and len(variants) > 2:
         head += f" (widest: {variants[int(np.nanargmax(widths))]})"
     if not enough and why != "width":

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,9 +106,9 @@ class Drawing(NamedTuple):
             if (few := min(sizes)) < needed:
                 how = "without replacement" + " for both sides together" * (len(sides) == 1)
                 what = f"{needed} {self.draws}s would be drawn {how}, and there are {few}"
-                bench = population.benchmarks[sizes.index(few)]
-                where = "" if self.draws == "block" else f", benchmark {bench!r}"
-                where, fix = f"{population.name}{where}", "draw fewer runs, or with replacement"
+                where, bench = population.name, population.benchmarks[sizes.index(few)]
+                where += "" if self.draws == "block" else f", benchmark {bench!r}"
+                fix = "draw fewer runs, or with replacement"
                 raise InsufficientDataError(what, where, fix, n=few, needed=needed)
 
     def pairs(
@@ -131,49 +131,47 @@ class Drawing(NamedTuple):
         baseline's where lower is better, else the candidate's.
         """
         names = population.benchmarks
-        speedups = np.broadcast_to(
-            np.asarray(factors, dtype=np.float64), (self.simulations, len(names))
-        )
-        higher, none = population.better == "higher", np.zeros(speedups.shape)
+        shape = self.simulations, len(names)
+        speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), shape)
+        higher, none = population.better == "higher", np.zeros(shape)
         scales = speedups if higher else 1.0 / speedups
         more = none if added is None else added
         ours_more, theirs_more = (more, none) if higher else (none, more)
         sources = [self._rows_of(m) for m in (population, baseline or population)]
         labels = ["blocks"] * len(names) if self.draws == "block" else names
 
-        def places(
-            side: str, rows: list[NDArray[np.float64]], count: int
-        ) -> list[NDArray[np.intp]]:
+        each = range(self.simulations)
+
+        def places(side: str, sizes: list[int], count: int) -> list[NDArray[np.intp]]:
             found = []
-            for label, row in zip(labels, rows, strict=True):
+            for label, size in zip(labels, sizes, strict=True):
                 rng = stream(root, "draw", side, label, str(runs))
                 if self.replace:
-                    found.append(rng.integers(row.size, size=(self.simulations, count)))
+                    found.append(rng.integers(size, size=(self.simulations, count)))
                 else:
-                    each = range(self.simulations)
-                    found.append(
-                        np.array([rng.choice(row.size, count, replace=False) for _ in each])
-                    )
+                    found.append(np.array([rng.choice(size, count, replace=False) for _ in each]))
             return found
 
+        sizes = [[row.size for row in rows] for rows in sources]
         if self.replace or baseline is not None:
-            ours_at, theirs_at = (
-                places(side, rows, runs)
-                for side, rows in zip(("candidate", "baseline"), sources, strict=True)
-            )
+            ours_at, theirs_at = map(places, ("candidate", "baseline"), sizes, (runs, runs))
         else:
-            both = places("both", sources[0], 2 * runs)
+            both = places("both", sizes[0], 2 * runs)
             ours_at, theirs_at = [at[:, :runs] for at in both], [at[:, runs:] for at in both]
-        for k in range(self.simulations):
+        how = population.better, population.unit, self.draws == "block"
+        for k in each:
             ours, theirs = (
                 np.array([row[at[k]] for row, at in zip(rows, indices, strict=True)])
                 for rows, indices in zip(sources, (ours_at, theirs_at), strict=True)
             )
             one = ours * scales[k][:, None] + ours_more[k][:, None]
-            two, unit = theirs + theirs_more[k][:, None], population.unit
-            yield DrawnPair(
-                k, root, names, one, two, population.better, unit, self.draws == "block"
-            )
+            yield DrawnPair(k, root, names, one, theirs + theirs_more[k][:, None], *how)
+
+    def answered(self, *sides: PerformanceMatrix) -> dict[str, Any]:
+        """Give the fields that every study repeats from its question."""
+        runs = [n for side in sides for n in side.runs]
+        counts = {"benchmarks": len(sides[0].benchmarks), "values": (min(runs), max(runs))}
+        return {**counts, "draws": self.draws, "replace": self.replace}
 
     def _rows_of(self, population: PerformanceMatrix) -> list[NDArray[np.float64]]:
         """Give each benchmark's values, of which one place is drawn at a time: of blocks by the same ones in all."""

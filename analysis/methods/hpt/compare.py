@@ -147,59 +147,37 @@ class HptResult(Result):
         return word_of(self.outcome)
 
     @property
-    def claim(self) -> str:
-        """The proposition under test, in words."""
-        return self._proposition("more", outcome_word("faster", timed=self.timed))
-
-    @property
-    def opposite(self) -> str:
-        """The opposite proposition, in words."""
-        return self._proposition("less", outcome_word("slower", timed=self.timed))
-
-    def _proposition(self, than: str, comparative: str) -> str:
-        ours, theirs = apart((self.candidate, self.baseline), _NAME)
-        if self.speedup_under_test == 1:
-            return f"{ours} is {comparative} than {theirs}"
-        good = "fast" if self.timed else "good"
-        return f"{ours} is {than} than {self.speedup_under_test:g} times as {good} as {theirs}"
-
-    @property
-    def _unequal(self) -> str:
-        """The two-sided proposition, in words."""
-        ours, theirs = apart((self.candidate, self.baseline), _NAME)
-        if self.speedup_under_test == 1:
-            return f"{ours} and {theirs} are not equivalent"
-        times = f"{self.speedup_under_test:g} times {theirs}"
-        return f"{ours} and {times} are not equivalent"
-
-    @property
     def conclusion(self) -> str:
         """What the test says over the suite, in one sentence."""
-        n = len(self.benchmarks)
-        over = f"over {f'these {n} benchmarks' if n > 1 else 'this 1 benchmark'}"
-        ours = figures.reliability(self.confidence, self.required)
-        theirs = figures.reliability(1 - self.pvalue_baseline, self.required)
-        meaning = "(1 - p, not the chance of being right)"
-        if self.alternative == "two-sided":
-            both = figures.reliability(1 - self.pvalue_two_sided, self.required)
-            reached = f"two-sided HPT reliability {both} {meaning}"
-            if self.outcome == "undecided":
-                return f"undecided {over} at {self.required:g}: that {self._unequal} has {reached}"
-            claim = self.claim if self.outcome == "candidate" else self.opposite
-            return f"{self._unequal} {over}, {claim}: {reached}"
-        if self.outcome == "undecided" and self.alternative is not None:
-            claim, reached = (
-                (self.claim, ours) if self.alternative == "candidate" else (self.opposite, theirs)
+        ours, theirs = apart((self.candidate, self.baseline), _NAME)
+        tested, n = self.speedup_under_test, len(self.benchmarks)
+        words = [outcome_word(word, timed=self.timed) for word in ("faster", "slower")]
+        claim, opposite = (f"{ours} is {word} than {theirs}" for word in words)
+        times = ""
+        if tested != 1:
+            times, good = f"{tested:g} times ", "fast" if self.timed else "good"
+            claim, opposite = (
+                f"{ours} is {than} than {times}as {good} as {theirs}" for than in ("more", "less")
             )
-            return f"undecided {over} at {self.required:g}: that {claim} has HPT reliability {reached} {meaning}"
-        if self.outcome == "candidate":
-            return f"{self.claim} {over}: HPT reliability {ours} {meaning}"
-        if self.outcome == "baseline":
-            return f"{self.opposite} {over}: HPT reliability {theirs} {meaning}"
-        return (
-            f"undecided {over} at {self.required:g}: that {self.claim} has HPT reliability {ours}, "
-            f"the opposite {theirs} {meaning}"
-        )
+        over = f"over {f'these {n} benchmarks' if n > 1 else 'this 1 benchmark'}"
+        meaning = "(1 - p, not the chance of being right)"
+        p = {"candidate": self.pvalue, "baseline": self.pvalue_baseline}
+        p["two-sided"] = self.pvalue_two_sided
+        reached = {side: figures.reliability(1 - x, self.required) for side, x in p.items()}
+        said = {"candidate": claim, "baseline": opposite}
+        said["two-sided"] = f"{ours} and {times}{theirs} are not equivalent"
+        open_now = f"undecided {over} at {self.required:g}: that"
+        if self.alternative == "two-sided":
+            both = said["two-sided"]
+            end = f"two-sided HPT reliability {reached['two-sided']} {meaning}"
+            if self.outcome == "undecided":
+                return f"{open_now} {both} has {end}"
+            return f"{both} {over}, {said[self.outcome]}: {end}"
+        if self.outcome != "undecided":
+            return f"{said[self.outcome]} {over}: HPT reliability {reached[self.outcome]} {meaning}"
+        side = self.alternative or "candidate"
+        rest = "" if self.alternative else f", the opposite {reached['baseline']}"
+        return f"{open_now} {said[side]} has HPT reliability {reached[side]}{rest} {meaning}"
 
 
 def pair_cautions(pair: Match) -> tuple[Caution, ...]:
@@ -277,12 +255,9 @@ def suite_cautions(
         )
         for row, other in switched
     )
-    signs = {"candidate": 1, "baseline": -1, "tie": 0}
-    against = [
-        row.name
-        for row, _ in tested
-        if row.winner != "tie" and signs[row.winner] * row.difference <= 0
-    ]
+    signs = {"candidate": 1, "baseline": -1}
+    won = [row for row, _ in tested if row.winner != "tie"]
+    against = [row.name for row in won if signs[row.winner] * row.difference <= 0]
     disagree = f"ranks and medians disagree about the winner: {figures.listed(against)}"
     after = {"ranks-against-medians": against and (disagree, *against)}
     return (*cautions_of(before), *ties, *cautions_of(after))
@@ -340,6 +315,13 @@ class HptQuestion(NamedTuple):
         """Whether scores are negated values, which a speedup multiplies instead of dividing."""
         return self.scores == "raw" and self.pair.candidate.better == "lower"
 
+    def answered(self) -> dict[str, Any]:
+        """Give the fields that every result repeats from its question."""
+        a, b = self.pair.candidate, self.pair.baseline
+        sides = {"candidate": a.name, "baseline": b.name, "timed": figures.timed(a.unit)}
+        rules = {"alpha": self.alpha, "ties": self.ties, "scores": self.scores}
+        return {**sides, **rules, "required": self.confidence}
+
 
 def ask(  # noqa: PLR0917 - the arguments of `hpt` in their order
     candidate: PerformanceMatrix,
@@ -377,16 +359,6 @@ def base_scores(question: HptQuestion, x: Array, y: Array) -> tuple[Array, Array
         return (x / centre, y / centre) if higher else (centre / x, centre / y)
 
 
-def _scores(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[Array, Array]:
-    """Turn runs of one benchmark into scores, larger is better, run by run."""
-    s, t = base_scores(question, x, y)
-    with np.errstate(over="ignore", under="ignore"):
-        s = s * question.speedup if question.negated else s / question.speedup
-    if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
-        raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
-    return s, t
-
-
 def _rank_sum_tests(
     sums: tuple[float, float], ranks: Array, m: int, ties: Ties, risk: float
 ) -> tuple[float, float, Winner]:
@@ -400,7 +372,11 @@ def _rank_sum_tests(
 
 def _stage_one(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[HptBenchmark, Winner]:
     """Compare on one benchmark, by two one-sided rank-sum tests; its rank is not known yet."""
-    s, t = _scores(question, name, x, y)
+    s, t = base_scores(question, x, y)
+    with np.errstate(over="ignore", under="ignore"):
+        s = s * question.speedup if question.negated else s / question.speedup
+    if not (np.isfinite(s).all() and np.isfinite(t).all() and s.all() and t.all()):
+        raise AnalysisError("the scores leave the range of numbers", f"benchmark {name!r}")
     m, n = s.size, t.size
     ranks = midranks(np.concatenate([s, t]))
     r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
@@ -412,11 +388,9 @@ def _stage_one(question: HptQuestion, name: str, x: Array, y: Array) -> tuple[Hp
     if abs(difference) <= TIE_TOLERANCE * scale:
         difference = 0.0  # equal but for rounding: it must not pick a side
     risk, p_a, p_b = None, None, None
-    winner: Winner
-    if m == n == 1:
-        winner = "candidate" if difference > 0 else "baseline" if difference < 0 else "tie"
-        elsewhere = winner
-    else:
+    winner: Winner = "candidate" if difference > 0 else "baseline" if difference < 0 else "tie"
+    elsewhere = winner
+    if not m == n == 1:
         risk = risk_of(m, n, question.alpha)
         other: Ties = "table" if question.ties == "exact" else "exact"
         (p_a, p_b, winner), (_, _, elsewhere) = (
@@ -561,9 +535,8 @@ def answer(question: HptQuestion) -> HptResult:
     """Give what `hpt` does."""
     pair, required = question.pair, question.confidence
     a, b = pair.candidate, pair.baseline
-    rows = [
-        _stage_one(question, *row) for row in zip(a.benchmarks, a.samples, b.samples, strict=True)
-    ]
+    each = zip(a.benchmarks, a.samples, b.samples, strict=True)
+    rows = [_stage_one(question, *row) for row in each]
     stage_two = signed_rank_stage([row.difference for row, _ in rows], ties=question.ties)
     p_a, p_b = stage_two.pvalue_candidate, stage_two.pvalue_baseline
     risk = 1 - required + P_TOLERANCE
@@ -571,20 +544,12 @@ def answer(question: HptQuestion) -> HptResult:
     both = 2 if question.alternative == "two-sided" else 1
     ours = question.alternative != "baseline" and both * p_a <= risk
     theirs = question.alternative != "candidate" and both * p_b <= risk
+    ranked = zip(rows, stage_two.ranks.tolist(), strict=True)
     result = HptResult(
-        candidate=a.name,
-        baseline=b.name,
+        **question.answered(),
         speedup_under_test=float(question.speedup),
-        required=required,
         alternative=question.alternative,
-        alpha=question.alpha,
-        ties=question.ties,
-        scores=question.scores,
-        timed=figures.timed(a.unit),
-        benchmarks=tuple(
-            replace(row, rank=rank)
-            for (row, _), rank in zip(rows, stage_two.ranks.tolist(), strict=True)
-        ),
+        benchmarks=tuple(replace(row, rank=rank) for (row, _), rank in ranked),
         rank_sum_candidate=stage_two.rank_sum_candidate,
         rank_sum_baseline=stage_two.rank_sum_baseline,
         pvalue=p_a,

@@ -13,21 +13,11 @@ import numpy as np
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
 from ...pages.model import Page, Section, merged, page, page_of, section, table_of
-from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
 from ...words import apart, shorten, shortened
-from .compare import (
-    REFERENCES,
-    Alternative,
-    HptQuestion,
-    HptResult,
-    Scores,
-    Ties,
-    answer,
-    ask,
-)
+from .compare import REFERENCES, Alternative, HptQuestion, HptResult, Scores, Ties, answer, ask
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
 from .winners import lines_of, stack
 
@@ -43,7 +33,10 @@ from .winners import lines_of, stack
 #    computers", 18th International Symposium on High Performance Computer Architecture, 2012.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Differences = Literal["differences", "log ratios"]
+
+
+@dataclass(frozen=True, slots=True)
 class GeometricMean:
     """A geometric-mean speedup and what HPT says about it.
 
@@ -70,7 +63,7 @@ class PairedT:
     derived: ClassVar[tuple[str, ...]] = ("pvalue_of",)
     pvalue_of: ClassVar[str] = "candidate better"
 
-    on: Literal["differences", "log ratios"]
+    on: Differences
     benchmarks: int
     mean: float
     sd: float | None
@@ -154,18 +147,11 @@ def _context(question: HptQuestion, best: HptSpeedup) -> HptContext:
     for of, (ours, theirs) in centres.items():
         value = math.exp(sign * float(np.mean(ours - theirs)))
         reached = best.curve.confidence(value)
-        means.append(
-            GeometricMean(
-                of=of,
-                speedup=value,
-                confidence=reached,
-                confidence_loss=reached / confidence - 1,
-                speedup_error=None if best.value is None else value / best.value - 1,
-            )
-        )
-    lines = lines_of(stack(question), question)
+        away = None if best.value is None else value / best.value - 1
+        means.append(GeometricMean(of, value, reached, reached / confidence - 1, away))
     logs = sign * (centres["medians"][0] - centres["medians"][1]) - math.log(speedup)
-    differences = lines.differences(np.array([speedup]))[0]
+    differences = lines_of(stack(question), question).differences(np.array([speedup]))[0]
+    tests: dict[Differences, Array] = {"differences": differences, "log ratios": logs}
     return HptContext(
         candidate=a.name,
         baseline=b.name,
@@ -173,10 +159,7 @@ def _context(question: HptQuestion, best: HptSpeedup) -> HptContext:
         speedup_under_test=speedup,
         r_speedup=best.value,
         geometric_means=tuple(means),
-        paired_t=(
-            _paired_t("differences", differences, confidence),
-            _paired_t("log ratios", logs, confidence),
-        ),
+        paired_t=tuple(_paired_t(on, d, confidence) for on, d in tests.items()),
     )
 
 
@@ -189,33 +172,22 @@ def _log_mean(values: Array) -> float:
     return math.log(float(np.mean(values / top))) + math.log(top)
 
 
-def _paired_t(on: Literal["differences", "log ratios"], d: Array, confidence: float) -> PairedT:
+def _paired_t(on: Differences, d: Array, confidence: float) -> PairedT:
     from scipy.special import stdtr, stdtrit  # scipy.stats takes most of a second to import
 
-    n = d.size
-    mean = float(np.mean(d))
+    n, mean = d.size, float(np.mean(d))
     back = math.exp if on == "log ratios" else float
     sd = float(np.std(d, ddof=1)) if n > 1 else None
+    found = partial(PairedT, on=on, benchmarks=n, mean=back(mean), sd=sd, df=n - 1)
     # Spread that is rounding alone is none.
     if sd is None or sd <= 1e-12 * float(np.max(np.abs(d))):
-        return PairedT(on=on, benchmarks=n, mean=back(mean), sd=sd, df=n - 1)
+        return found()
     error = sd / math.sqrt(n)
     t = mean / error
     p = float(stdtr(n - 1, -t))
     reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
-    return PairedT(
-        on=on,
-        benchmarks=n,
-        mean=back(mean),
-        sd=sd,
-        t=t,
-        df=n - 1,
-        pvalue=p,
-        pvalue_two_sided=2 * min(p, 1 - p),
-        confidence=1 - p,
-        low=back(mean - reach),
-        high=back(mean + reach),
-    )
+    low, high, both = back(mean - reach), back(mean + reach), 2 * min(p, 1 - p)
+    return found(t=t, pvalue=p, pvalue_two_sided=both, confidence=1 - p, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,6 +312,15 @@ def _rank_table(result: HptResult) -> Section:
     names = {"candidate": a, "baseline": b, "tie": "tie"}
     four = partial(figures.significant, digits=4)
     called = shortened([row.name for row in result.benchmarks], _BENCHMARK)
+    better, worse = ("faster", "slower") if result.timed else ("better", "worse")
+    if by:
+        good = f"{tested:g} times as {'fast' if result.timed else 'good'}"
+        better, worse = f"more than {good}", f"less than {good}"
+    both = [
+        f"p {figures.pvalue(result.pvalue)} for '{better}'",
+        f"p {figures.pvalue(result.pvalue_baseline)} for '{worse}'",
+    ]  # that of the outcome stands first
+    pvalues = ", ".join(both[::-1] if result.outcome == "baseline" else both)
     table = table_of(
         "rank-table",
         result.benchmarks,
@@ -352,23 +333,9 @@ def _rank_table(result: HptResult) -> Section:
     )
     sums = (
         f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
-        f"{len(result.benchmarks)} benchmarks; {hpt_pvalues(result)}"
+        f"{len(result.benchmarks)} benchmarks; {pvalues}"
     )
     return section(table, sums)
-
-
-def hpt_pvalues(result: HptResult) -> str:
-    """Write both p-values, each with what it speaks for; that of the outcome stands first."""
-    better, worse = (outcome_word(word, timed=result.timed) for word in ("faster", "slower"))
-    tested = result.speedup_under_test
-    if tested != 1:
-        good = "fast" if result.timed else "good"
-        better, worse = (f"{than} than {tested:g} times as {good}" for than in ("more", "less"))
-    both = [
-        f"p {figures.pvalue(result.pvalue)} for '{better}'",
-        f"p {figures.pvalue(result.pvalue_baseline)} for '{worse}'",
-    ]
-    return ", ".join(both[::-1] if result.outcome == "baseline" else both)
 
 
 _RULES = {"hpt": "HPT", "paired t": "paired t, one-sided", "interval": "confidence interval"}
@@ -383,17 +350,15 @@ def _other_rules(report: HptReport) -> Section:
         (
             f"confidence at {tested:g}",
             "confidence",
-            lambda x: figures.reliability(x, required),
+            partial(figures.reliability, level=required),
             "none",
         ),
         ("loss", "confidence_loss", "{:+.1%}".format, "none"),
         (f"{required:g}-speedup", "speedup", lambda x: figures.bound(x, 4), "none"),
         ("error", "speedup_error", "{:+.1%}".format, "none"),
     )
-    meaning = (
-        "t and interval are those of the differences of scores over the benchmarks and need their mean "
-        f"to be normal; loss is relative to {required:g}, error to HPT's largest speedup"
-    )
+    meaning = "t and interval need a normal mean of the differences of scores; loss is relative to"
+    meaning += f" {required:g}, error to HPT's largest speedup"
     return section(table, meaning, title="three rules")
 
 
@@ -402,9 +367,8 @@ def _comparisons(context: HptContext) -> Iterator[str]:
     for row in context.geometric_means:
         away = row.speedup_error
         error = "" if away is None else f", {away:+.1%} from the {required}-speedup"
-        reached = figures.reliability(row.confidence, context.required)
-        speedup = figures.ratio(row.speedup)
-        yield f"geometric mean of {row.of}: {speedup}, HPT reliability {reached}{error}"
+        reached = f"HPT reliability {figures.reliability(row.confidence, context.required)}"
+        yield f"geometric mean of {row.of}: {figures.ratio(row.speedup)}, {reached}{error}"
     for test in context.paired_t:
         p, both, low, high = test.pvalue, test.pvalue_two_sided, test.low, test.high
         if p is None or both is None or low is None or high is None:

@@ -34,20 +34,8 @@ from ...pages.result import Result
 from ...stats.arguments import checks_arguments
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
-from .compare import (
-    P_TOLERANCE,
-    REFERENCES,
-    SIGNED_RANK_NORMAL_FROM,
-    HptQuestion,
-    Kind,
-    Scores,
-    Ties,
-    added_to,
-    ask,
-    pair_cautions,
-    signed_rank_stage,
-    speedup_cautions,
-)
+from . import compare as stages
+from .compare import HptQuestion
 from .winners import Lines, Winners, lines_of, stack, winners_of
 
 _SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
@@ -75,11 +63,9 @@ class HptCurve:
 
     def supremum(self, required: float) -> tuple[float, float, bool] | None:
         """Give the largest speedup that reaches a confidence, what it attains, and whether there."""
-        enough = required - P_TOLERANCE
-        on = np.flatnonzero(self.at >= enough)
-        below = np.flatnonzero(self.between[:-1] >= enough)
-        point = int(on[-1]) if on.size else -1
-        left = int(below[-1]) if below.size else -1
+        enough = required - stages.P_TOLERANCE
+        each = (np.flatnonzero(x >= enough) for x in (self.at, self.between[:-1]))
+        point, left = (int(places.max(initial=-1)) for places in each)
         if point < 0 and left < 0:
             return None
         if point >= left:
@@ -88,7 +74,7 @@ class HptCurve:
 
     def first_failure(self, required: float) -> float | None:
         """Give where a search upwards from 0 fails first; None when the start fails already."""
-        enough = required - P_TOLERANCE
+        enough = required - stages.P_TOLERANCE
         if self.between[0] < enough:
             return None
         fails = np.flatnonzero((self.at < enough) | (self.between[1:] < enough))
@@ -97,18 +83,18 @@ class HptCurve:
     @property
     def rises(self) -> bool:
         """Whether the confidence rises anywhere with the speedup."""
-        up = np.diff(self.between) > P_TOLERANCE
-        return bool(up.any() or (self.at > self.between[:-1] + P_TOLERANCE).any())
+        up = np.diff(self.between) > stages.P_TOLERANCE
+        return bool(up.any() or (self.at > self.between[:-1] + stages.P_TOLERANCE).any())
 
 
-def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
+def _curve_of(lines: Lines, winners: Winners, *, ties: stages.Ties) -> HptCurve:
     """Give the whole step function."""
     zeros = lines.speedup(lines.level / lines.slope)  # where differences are 0
     zeros = zeros[winners.count_at(zeros)]
     points = _merged(np.concatenate([winners.edges.ravel(), zeros]), TIE_TOLERANCE)
     if not points.size:  # no benchmark ever has a winner
         d = np.zeros(lines.slope.size)
-        flat = 1 - signed_rank_stage(d, ties=ties).pvalue_candidate
+        flat = 1 - stages.signed_rank_stage(d, ties=ties).pvalue_candidate
         return _steps(points, points, np.array([flat]))
     if ties == "exact":
         i, j = np.triu_indices(lines.slope.size, 1)
@@ -123,11 +109,10 @@ def _curve_of(lines: Lines, winners: Winners, *, ties: Ties) -> HptCurve:
         known: dict[bytes, float] = {}
         values = [_exact(d, known) for d in np.concatenate([at, between])]
         return _steps(every, np.array(values[: every.size]), np.array(values[every.size :]))
-    return _counted(lines, winners, points, added_to(ties))
+    return _counted(lines, winners, points, stages.added_to(ties))
 
 
 def _merged(speedups: Array, tolerance: float) -> Array:
-    """Sort the speedups that are positive numbers; of equal ones keep the first."""
     some = np.sort(speedups[np.isfinite(speedups) & (speedups > 0)])
     new = np.concatenate(([True], np.diff(some) > tolerance * some[1:]))[: some.size]
     return some[new]
@@ -170,7 +155,8 @@ def _counted(lines: Lines, winners: Winners, points: Array, continuity: float) -
     at = np.concatenate([sums_at, (before + after) / 2])[order]
     between = np.concatenate([starts, after])[np.concatenate(([0], order + 1))]
     law = _confidences(n, continuity)
-    return _steps(speedups[order], law[_doubled(at)], law[_doubled(between)])
+    both = (law[np.rint(2 * sums).astype(np.intp)] for sums in (at, between))
+    return _steps(speedups[order], *both)
 
 
 def _crossings(lines: Lines, points: Array, counts: Flags, d: Array) -> tuple[Array, Indices]:
@@ -192,9 +178,7 @@ def _crossings(lines: Lines, points: Array, counts: Flags, d: Array) -> tuple[Ar
     return every[order], segment[order]
 
 
-@lru_cache(maxsize=16)
-def _pairs(n: int) -> tuple[Indices, Indices]:
-    return np.triu_indices(n, 1)
+_pairs = lru_cache(maxsize=16)(partial(np.triu_indices, k=1))
 
 
 def _positive(d: Array) -> Array:
@@ -211,15 +195,11 @@ def _positive(d: Array) -> Array:
     return out / 2
 
 
-def _doubled(sums: Array) -> Indices:
-    return np.rint(2 * sums).astype(np.intp)
-
-
 @lru_cache(maxsize=64)
 def _confidences(n: int, continuity: float) -> Array:
     """Give the published confidence for every 2 R_A of n benchmarks."""
     normal = partial(signed_rank_normal, continuity=continuity)
-    law = signed_rank_table if n < SIGNED_RANK_NORMAL_FROM else normal
+    law = signed_rank_table if n < stages.SIGNED_RANK_NORMAL_FROM else normal
     whole = n * (n + 1)
     return np.array([1 - law((whole - k) / 2, n) for k in range(whole + 1)])
 
@@ -228,7 +208,7 @@ def _exact(d: Array, known: dict[bytes, float]) -> float:
     """Give the confidence given the ties; it depends on order and signs alone."""
     key = np.sort(np.sign(d) * midranks(np.abs(d))).tobytes()
     if key not in known:
-        known[key] = 1 - signed_rank_stage(d, ties="exact").pvalue_candidate
+        known[key] = 1 - stages.signed_rank_stage(d, ties="exact").pvalue_candidate
     return known[key]
 
 
@@ -276,8 +256,8 @@ class HptSpeedup(Result):
     baseline: str
     required: float
     alpha: float | None
-    ties: Ties
-    scores: Kind
+    ties: stages.Ties
+    scores: stages.Kind
     timed: bool
     value: float | None
     attained_confidence: float | None
@@ -287,7 +267,7 @@ class HptSpeedup(Result):
     first_failure: float | None
     rises: bool
     curve: HptCurve
-    references: tuple[str, ...] = REFERENCES
+    references: tuple[str, ...] = stages.REFERENCES
 
     @property
     def conclusion(self) -> str:
@@ -312,8 +292,8 @@ def hpt_speedup(
     *,
     confidence: float = 0.95,
     alpha: float | None = None,
-    ties: Ties = "table",
-    scores: Scores = "auto",
+    ties: stages.Ties = "table",
+    scores: stages.Scores = "auto",
 ) -> HptSpeedup:
     """Find the largest speedup that HPT claims with a confidence.
 
@@ -341,7 +321,7 @@ def hpt_speedup(
     ``hpt(..., speedup=g)`` is the definition, and its tolerances hold here too: breakpoints
     within 1e-10 of each other, relatively, are one.
     """
-    return largest_speedup(ask(candidate, baseline, 1.0, confidence, alpha, ties, scores))
+    return largest_speedup(stages.ask(candidate, baseline, 1.0, confidence, alpha, ties, scores))
 
 
 def largest_speedup(question: HptQuestion) -> HptSpeedup:
@@ -351,13 +331,7 @@ def largest_speedup(question: HptQuestion) -> HptSpeedup:
     curve = _curve_of(lines_of(stacks, question), winners_of(stacks, question), ties=question.ties)
     value, attained, there = curve.supremum(required) or (None, None, False)
     result = HptSpeedup(
-        candidate=pair.candidate.name,
-        baseline=pair.baseline.name,
-        required=required,
-        alpha=question.alpha,
-        ties=question.ties,
-        scores=question.scores,
-        timed=figures.timed(pair.candidate.unit),
+        **question.answered(),
         value=value,
         attained_confidence=attained,
         attained_at_value=there,
@@ -367,8 +341,8 @@ def largest_speedup(question: HptQuestion) -> HptSpeedup:
         rises=curve.rises,
         curve=curve,
     )
-    benchmarks = len(pair.candidate.benchmarks)
-    return replace(result, cautions=(*pair_cautions(pair), *speedup_cautions(result, benchmarks)))
+    own = stages.speedup_cautions(result, len(pair.candidate.benchmarks))
+    return replace(result, cautions=(*stages.pair_cautions(pair), *own))
 
 
 def _printed(value: float, *, there: bool) -> str:
@@ -399,7 +373,7 @@ Rule = Literal["hpt", "paired t", "interval"]
 _SPREAD = 1e-12  # spread that is less, relatively, is rounding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class OtherRule:
     """What one rule says of a stated speedup, and the largest speedup that it claims.
 
@@ -482,16 +456,12 @@ def other_rules(question: HptQuestion, best: HptSpeedup, confidence: float) -> l
         "paired t": (reached, largest(required)),
         "interval": (between, largest((1 + required) / 2)),
     }
+
+    def away(found: float | None, wanted: float | None) -> float | None:
+        return None if found is None or wanted is None else found / wanted - 1
+
     return [
-        OtherRule(
-            rule=rule,
-            confidence=here,
-            confidence_loss=None if here is None else here / required - 1,
-            speedup=speedup,
-            speedup_error=None
-            if speedup is None or best.value is None
-            else speedup / best.value - 1,
-        )
+        OtherRule(rule, here, away(here, required), speedup, away(speedup, best.value))
         for rule, (here, speedup) in at.items()
     ]
 

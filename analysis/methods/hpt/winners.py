@@ -26,15 +26,8 @@ from numpy.typing import NDArray
 from ...errors import AnalysisError
 from ...stats.ranks import TIE_TOLERANCE, midranks
 from ...stats.samples import Array, Flags, Indices, Integers, median
-from .compare import (
-    EXACT_RUNS,
-    P_TOLERANCE,
-    HptQuestion,
-    Kind,
-    base_scores,
-    rank_sum_pvalue,
-    risk_of,
-)
+from . import compare as stages
+from .compare import HptQuestion, Kind
 
 Signs = NDArray[np.int8]
 Changes = tuple[Array, Signs, Signs]  # the edges of one benchmark, and the winners: see `Winners`
@@ -47,25 +40,18 @@ def _changes_of(part: Benchmarks, i: int) -> Changes:
     """Find where the winner of one benchmark changes, given the ties."""
     s, t = part.candidate[i], part.baseline[i]
     if s.size * t.size <= MADE:
-        every = np.sort(
-            (t[None, :] / s[:, None] if part.negated else s[:, None] / t[None, :]).ravel()
-        )
+        every = np.sort(part.ratios(slice(i, i + 1))[0])
         ends = every[0] / 2, every[-1] * 2
         return _changes(_judge(part, s, t), every, ends, every=s.size + t.size <= _EVERY)
     ratios = part.sorted_ratios(i)
     wins = _judge(part, np.sort(s), np.sort(t))  # ranking sorted runs is quicker
-    windows = [
-        ratios.window(beyond, few=_FEW)
-        for beyond in (lambda g, _: wins(g) < 1, lambda g, _: wins(g) < 0)
-    ]
+    ends_at = (lambda g, _: wins(g) < 1, lambda g, _: wins(g) < 0)
+    windows = [ratios.window(beyond, few=_FEW) for beyond in ends_at]
     (low, below, on_low), (high, above, on_high) = (_around(wins, one) for one in windows)
     if windows[0].before == windows[1].before:  # both changes in one window
         return low, below, on_low
-    return (
-        np.concatenate([low, high]),
-        np.concatenate([below, above[1:]]),
-        np.concatenate([on_low, on_high]),
-    )
+    between = np.concatenate([below, above[1:]])
+    return np.concatenate([low, high]), between, np.concatenate([on_low, on_high])
 
 
 def _around(wins: Callable[[float], int], window: Window) -> Changes:
@@ -104,10 +90,8 @@ def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
         while high - low > 1:
             middle = (low + high) // 2
             verdict = wins(middle)
-            if verdict == 1 or (side == -1 and verdict == 0):
-                low = middle
-            else:
-                high = middle
+            goes_on = verdict == 1 or (side == -1 and verdict == 0)
+            low, high = (middle, high) if goes_on else (low, middle)
         if side == 1:
             found[: low + 1] = 1
             first = range(max(0, low - _NEAR), min(size, high + _NEAR + 1))
@@ -121,18 +105,18 @@ def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
 def _judge(part: Benchmarks, s: Array, t: Array) -> Callable[[float], int]:
     """Give the winner at a speedup, as `hpt` finds it; equal ranks are judged once."""
     m, n = s.size, t.size
-    accepted = part.risk + P_TOLERANCE
+    accepted = part.risk + stages.P_TOLERANCE
     known: dict[bytes, int] = {}
 
     def judged(ranks: Array) -> int:
         r_a, r_b = float(ranks[:m].sum()), float(ranks[m:].sum())
-        if rank_sum_pvalue(r_a, ranks, m, n, "exact") <= accepted:
+        if stages.rank_sum_pvalue(r_a, ranks, m, n, "exact") <= accepted:
             return 1
-        return -1 if rank_sum_pvalue(r_b, ranks, n, m, "exact") <= accepted else 0
+        return -1 if stages.rank_sum_pvalue(r_b, ranks, n, m, "exact") <= accepted else 0
 
     def wins(g: float) -> int:
         ranks = midranks(np.concatenate([s * g if part.negated else s / g, t]))
-        if m + n > EXACT_RUNS:  # the normal form is cheap, and a key of many runs large
+        if m + n > stages.EXACT_RUNS:  # the normal form is cheap, and a key of many runs large
             return judged(ranks)
         key = np.concatenate([np.sort(ranks[:m]), np.sort(ranks[m:])]).tobytes()
         if key not in known:
@@ -219,7 +203,7 @@ class Lines:
         return d
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Benchmarks:
     """Benchmarks of one shape, stacked: scores before the speedup, larger is better.
 
@@ -254,25 +238,17 @@ def stack(question: HptQuestion) -> list[Benchmarks]:
     for runs, rows in shapes.items():
         ours = np.array([a.samples[i] for i in rows])
         theirs = np.array([b.samples[i] for i in rows])
-        s, t = base_scores(question, ours, theirs)
+        s, t = stages.base_scores(question, ours, theirs)
         sizes = np.abs(np.concatenate([s, t], axis=1))
         low, high = sizes.min(axis=1), sizes.max(axis=1)
         bad = ~((low >= _SMALLEST) & (high <= _LARGEST) & (low >= high / _APART))
         if bad.any():
-            raise AnalysisError(
-                "the scores leave the range of numbers, or lie too far apart",
-                f"benchmark {a.benchmarks[rows[int(np.argmax(bad))]]!r}",
-                "give the values in another unit, and look for a wrong one",
-            )
-        stacks.append(
-            Benchmarks(
-                where=np.array(rows),
-                candidate=s,
-                baseline=t,
-                risk=risk_of(*runs, question.alpha),
-                negated=question.negated,
-            )
-        )
+            what = "the scores leave the range of numbers, or lie too far apart"
+            where = f"benchmark {a.benchmarks[rows[int(np.argmax(bad))]]!r}"
+            fix = "give the values in another unit, and look for a wrong one"
+            raise AnalysisError(what, where, fix)
+        risk = stages.risk_of(*runs, question.alpha)
+        stacks.append(Benchmarks(np.array(rows), s, t, risk, question.negated))
     return stacks
 
 
@@ -318,8 +294,8 @@ def _critical(m: int, n: int, risk: float) -> int:
     none = np.empty(0)
 
     def wins(doubled: int) -> bool:
-        p = rank_sum_pvalue(doubled / 2 + m * (m + 1) / 2, none, m, n, "table")
-        return p <= risk + P_TOLERANCE
+        p = stages.rank_sum_pvalue(doubled / 2 + m * (m + 1) / 2, none, m, n, "table")
+        return p <= risk + stages.P_TOLERANCE
 
     low, high = m * n, 2 * m * n + 1  # at the middle p is about one half, above the risk
     while high - low > 1:
@@ -341,7 +317,11 @@ def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
     places = total - needed, needed - 1
     if total > MADE:  # too many to be made
         for i in range(q):
-            edges[i], doubled[i] = _searched(part.sorted_ratios(i), places)
+            ratios = part.sorted_ratios(i)
+            for k, edge in enumerate(map(ratios.smallest, places)):
+                upto = ratios.upto(edge * (1 + TIE_TOLERANCE))
+                below = ratios.below(edge * (1 - TIE_TOLERANCE))
+                edges[i, k], doubled[i, k] = edge, 2 * total - upto - below
     else:
         step = max(1, _CELLS // total)
         for k in range(0, q, step):
@@ -368,18 +348,6 @@ def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, Integers]:
     return edges, doubled
 
 
-def _searched(ratios: Ratios, places: tuple[int, int]) -> tuple[list[float], list[int]]:
-    """Give the same as `_made` of one benchmark."""
-    edges = [ratios.smallest(place) for place in places]
-    doubled = [
-        2 * ratios.total
-        - ratios.upto(edge * (1 + TIE_TOLERANCE))
-        - ratios.below(edge * (1 - TIE_TOLERANCE))
-        for edge in edges
-    ]
-    return edges, doubled
-
-
 # --- All ratios of two samples in order, without making them: counts, order statistics, windows. The
 # m x n ratios u_i / l_j of two sorted samples are a matrix with sorted rows and columns, also after
 # rounding. How many are at most g is then known from one search a row, and halving g's range leads to
@@ -390,7 +358,7 @@ MADE = 1 << 18  # up to so many ratios making and sorting them is quicker than s
 _SORTED = 1 << 14  # so many ratios are sorted rather than halved
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Window:
     """Neighbouring ratios, distinct and ascending, and how often each occurs.
 
@@ -476,11 +444,10 @@ class Ratios:
                 high, at_high = middle, at_middle
             else:
                 low, at_low = middle, at_middle
-        return self._between(low, high)
+        return self._listed(low, high, at_low, at_high)
 
-    def _between(self, low: float, high: float) -> Window:
-        """List the ratios above `low`, up to `high`."""
-        after, start = self._first(low), self._first(high)
+    def _listed(self, low: float, high: float, after: Integers, start: Integers) -> Window:
+        """List the ratios above `low`, up to `high`, which begin at these lower values."""
         before = self._count(after)
         if np.nextafter(low, np.inf) == high:  # many pairs perhaps, but one number
             values, counts = np.array([high]), np.array([self._count(start) - before])
@@ -492,15 +459,9 @@ class Ratios:
             counts = np.zeros(values.size, dtype=np.int64)
             np.add.at(counts, place, self.often[row] * (self.rest[column] - self.rest[column + 1]))
         smaller, larger = after < self.lower.size, start > 0
-        under = self.upper[smaller] / self.lower[after[smaller]]
-        over = self.upper[larger] / self.lower[start[larger] - 1]
-        return Window(
-            values=values,
-            counts=counts,
-            before=before,
-            under=float(under.max(initial=0)),
-            over=float(over.min(initial=np.inf)),
-        )
+        under = (self.upper[smaller] / self.lower[after[smaller]]).max(initial=0)
+        over = (self.upper[larger] / self.lower[start[larger] - 1]).min(initial=np.inf)
+        return Window(values, counts, before, float(under), float(over))
 
     def _count(self, first: Integers) -> int:
         return int((self.often * self.rest[first]).sum())

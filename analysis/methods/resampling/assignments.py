@@ -296,11 +296,10 @@ def known_coverage(
     return KnownCoverage(least, error, suites, *size, design, tuple(found.items()))
 
 
-def not_covered(kind: Literal["session", "benchmarks"]) -> tuple[tuple[float, int], ...]:
-    """Give what nominal 0.95 percentile intervals held where something moves that they do not draw."""
-    return tuple(
-        (row["coverage"], row["runs"]) for row in _table()["not_covered"] if row["kind"] == kind
-    )
+def not_covered(kind: Literal["session", "benchmarks"]) -> list[tuple[str, str]]:
+    """Give what nominal 0.95 percentile intervals held of what they do not draw, and the runs."""
+    rows = (row for row in _table()["not_covered"] if row["kind"] == kind)
+    return [(f"{row['coverage']:.2f}", f"{row['runs']}") for row in rows]
 
 
 # --- What is resampled together: single runs, whole rounds, or whole sessions.
@@ -400,11 +399,9 @@ class ResamplingQuestion(NamedTuple):
     @property
     def ratio(self) -> float:
         """The observed ratio of suite means, above 1 where the candidate is better."""
-        ours, theirs = (
-            suite_mean(matrix, mean=self.mean, centre=self.centre)
-            for matrix in (self.pair.candidate, self.pair.baseline)
-        )
-        return speedup_of(ours, theirs, self.pair.candidate.better)
+        a, b = self.pair.candidate, self.pair.baseline
+        ours, theirs = (suite_mean(m, mean=self.mean, centre=self.centre) for m in (a, b))
+        return speedup_of(ours, theirs, a.better)
 
     def answered(self) -> dict[str, Any]:
         """Give the fields that every result repeats from its question."""
@@ -432,9 +429,8 @@ def ask(
 ) -> ResamplingQuestion:
     """Match two matrices and find their units."""
     pair = match(candidate, baseline)
-    return ResamplingQuestion(
-        pair, exchangeable_units(pair.candidate, pair.baseline, unit), mean, centre
-    )
+    units = exchangeable_units(pair.candidate, pair.baseline, unit)
+    return ResamplingQuestion(pair, units, mean, centre)
 
 
 def exchangeable_units(
@@ -449,12 +445,8 @@ def exchangeable_units(
     if unit is not None and unit not in UNITS:
         raise UsageError(f"unit must be 'run', 'block', 'session' or None, not {unit!r}")
     ours, theirs = _sessions(candidate), _sessions(baseline)
-    if unit is not None:
-        used = unit
-    elif len(ours & theirs) >= SESSIONS:
-        used = "session"
-    else:
-        used = "run" if candidate.blocks is None or baseline.blocks is None else "block"
+    smaller: Unit = "run" if candidate.blocks is None or baseline.blocks is None else "block"
+    used = unit or ("session" if len(ours & theirs) >= SESSIONS else smaller)
     both = candidate, baseline
     numbers = _single_runs(*both) if used == "run" else _numbered(_keys(*both, used))
     known = candidate.sessions is not None and baseline.sessions is not None
@@ -468,6 +460,7 @@ def _sessions(matrix: PerformanceMatrix) -> set[Any]:
 
 
 Keys = list[list[Any]]
+_Numbers = tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]  # the last three of `Units`
 
 
 def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys, Keys]:
@@ -483,21 +476,15 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
 
     def of(matrix: PerformanceMatrix) -> Keys:
         rows = [row.tolist() for row in getattr(matrix, kind)]
-        if with_sessions:
-            assert matrix.sessions is not None
-            rows = [
-                list(zip(session.tolist(), row, strict=True))
-                for session, row in zip(matrix.sessions, rows, strict=True)
-            ]
-        return rows
+        if not with_sessions:
+            return rows
+        sessions = (row.tolist() for row in matrix.sessions or ())
+        return [list(zip(*both, strict=True)) for both in zip(sessions, rows, strict=True)]
 
     return of(a), of(b)
 
 
-def _numbered(
-    keys: tuple[Keys, Keys],
-) -> tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]:
-
+def _numbered(keys: tuple[Keys, Keys]) -> _Numbers:
     def place(key: Any) -> tuple[Any, ...]:  # noqa: ANN401 - an id is a number, a name, or a pair
         parts = key if isinstance(key, tuple) else (key,)
         return tuple((isinstance(part, str), part) for part in parts)
@@ -514,9 +501,7 @@ def _numbered(
     return a, b, read_only(sides.astype(np.int64))
 
 
-def _single_runs(
-    a: PerformanceMatrix, b: PerformanceMatrix
-) -> tuple[tuple[Integers, ...], tuple[Integers, ...], Integers]:
+def _single_runs(a: PerformanceMatrix, b: PerformanceMatrix) -> _Numbers:
     ends = [(m, m + k) for m, k in zip(a.runs, b.runs, strict=True)]
     ours = tuple(read_only(np.arange(m, dtype=np.int64)) for m, _ in ends)
     theirs = tuple(read_only(np.arange(*both, dtype=np.int64)) for both in ends)

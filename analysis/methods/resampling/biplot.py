@@ -26,23 +26,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...pages import number_format as figures
-from ...pages.model import (
-    Caution,
-    Column,
-    Figure,
-    Page,
-    Section,
-    Table,
-    Value,
-    cautions_of,
-    facts,
-    page,
-    page_of,
-    section,
-    table_of,
-)
-from ...pages.result import Result
+from ...pages import model as pages, number_format as figures
+from ...pages.result import Result, plain
 from ...plots.axes import Axes, Key, Scale as AxisScale, Tick, quantity_ticks
 from ...plots.chart import Sheet, arranged
 from ...plots.paper import SMALL, Picture
@@ -109,14 +94,10 @@ class Biplot(Result):
 
     def body(self) -> dict[str, Any]:
         """Give the fields and the conclusion; components beyond the rank have no axis to tell."""
-        axes = {
-            name: [
-                [*row[: self.rank], *[None] * len(row[self.rank :])]
-                for row in getattr(self, name).tolist()
-            ]
-            for name in ("scores", "loadings")
-        }
-        return {**Result.body(self), **axes, "conclusion": self.conclusion}
+        found = {**Result.body(self), "conclusion": self.conclusion}
+        for row in (*found["scores"], *found["loadings"]):
+            row[self.rank :] = [None] * len(row[self.rank :])
+        return found
 
     def _strongest(self, component: int) -> str:
         """Name the benchmarks with the largest loadings that make half of the component."""
@@ -282,16 +263,14 @@ def _cautions(
     leading: Array,
     shares: Array,
     constant: Sequence[str],
-) -> tuple[Caution, ...]:
+) -> tuple[pages.Caution, ...]:
     """Say what decides the components, what so many systems can show, and what single values hide."""
     squares, p = leading**2, len(benchmarks)
     top, least = int(squares.argmax()), ""
     fix = "the systems differ most on it: look whether it belongs to the others"
     if scale == "covariance":
-        fix = (
-            "unscaled, the benchmark whose values spread most decides, and that is often just the "
-            "slowest: scale 'log' lets equal ratios weigh equally"
-        )
+        fix = "unscaled, the benchmark whose values spread most decides, and that is often just the"
+        fix += " slowest: scale 'log' lets equal ratios weigh equally"
     if n > 2 and p > 1:
         from scipy.special import stdtrit
 
@@ -321,11 +300,11 @@ def _cautions(
         "one-value-each": "each system and benchmark has one value: the picture does not show how "
         "much it would change in another measurement",
     }
-    return cautions_of(texts)
+    return pages.cautions_of(texts)
 
 
-@page_of.register
-def _(result: Biplot) -> Page:
+@pages.page_of.register
+def _(result: Biplot) -> pages.Page:
     n, benchmarks = len(result.systems), figures.counted(len(result.benchmarks), "benchmark")
     alt = (
         f"The systems {figures.listed(result.systems)} as points and the benchmarks "
@@ -333,17 +312,17 @@ def _(result: Biplot) -> Page:
         "beside it bars of the variance that each component explains. The tables below give the "
         "coordinates"
     )
-    shares = table_of(
+    shares = pages.table_of(
         "components",
         (("share of the variance", result.explained), ("together", np.cumsum(result.explained))),
         ("<", lambda row: row[0]),
         *((f"PC{k + 1}", lambda row, k=k: float(row[1][k]), lambda share: f"{100 * share:.2f} %") for k in range(min(result.rank, _COMPONENTS))),
     )  # fmt: skip
-    return page(
+    return pages.page(
         result,
         f"biplot of {n} systems over {benchmarks}",
         result.conclusion,
-        Figure(name="biplot", alt=alt, draw=partial(biplot_picture, result)),
+        pages.Figure(name="biplot", alt=alt, draw=partial(biplot_picture, result)),
         shares,
         _coordinates("system", result.systems, "scores", result.scores, result.rank),
         _coordinates("benchmark", result.benchmarks, "loadings", result.loadings, result.rank),
@@ -351,13 +330,15 @@ def _(result: Biplot) -> Page:
     )
 
 
-def _coordinates(kind: str, names: Sequence[str], what: str, table: Array, rank: int) -> Section:
+def _coordinates(
+    kind: str, names: Sequence[str], what: str, table: Array, rank: int
+) -> pages.Section:
     count, order = min(rank, 2), list(range(len(names)))
     if len(order) > _ROWS:  # those that lie farthest from the middle of the picture
         far = np.hypot(table[:, 0], table[:, count - 1])
         order = sorted(np.argsort(-far, kind="stable")[:_ROWS].tolist())
     write = [_form(table[:, k], 3 if what == "loadings" else None) for k in range(count)]
-    rows = table_of(
+    rows = pages.table_of(
         what,
         order,
         (f"<{kind}", lambda i: shorten(names[i], 32)),
@@ -365,7 +346,7 @@ def _coordinates(kind: str, names: Sequence[str], what: str, table: Array, rank:
     )
     more = len(names) - len(order)
     rest = [f"and {more} {kind}s nearer to the middle (--json gives all)"] if more else []
-    return section(rows, *rest, title=what)
+    return pages.section(rows, *rest, title=what)
 
 
 def _form(values: Array, decimals: int | None) -> Callable[[float], str]:
@@ -379,28 +360,27 @@ def _form(values: Array, decimals: int | None) -> Callable[[float], str]:
     return lambda value: f"{round(value, decimals) + 0.0:+.{decimals}f}"
 
 
-def _correlated(result: Biplot) -> Section:
+def _correlated(result: Biplot) -> pages.Section:
     names, r = result.benchmarks, result.correlations
     if len(names) <= _CORRELATED:
-        cells = [
-            ["-" if math.isnan(x) else Value(f"{x:.2f}", x) for x in row] for row in r.tolist()
-        ]
-        rows = tuple((shorten(name, 16), *row) for name, row in zip(names, cells, strict=True))
-        columns = (Column("", "left"), *(Column(shorten(name, 7)) for name in names))
-        every = Table(name="correlations", columns=columns, rows=rows)
-        return section(every, title="correlations of the benchmarks")
+        rows: list[tuple[pages.Cell, ...]] = []
+        for name, row in zip(names, plain(r), strict=True):
+            rows.append((shorten(name, 16), *(pages.value_of(x, "{:.2f}".format) for x in row)))
+        columns = (pages.Column("", "left"), *(pages.Column(shorten(name, 7)) for name in names))
+        every = pages.Table(name="correlations", columns=columns, rows=tuple(rows))
+        return pages.section(every, title="correlations of the benchmarks")
     pairs = [(float(r[i, j]), i, j) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
     pairs = [pair for pair in pairs if not math.isnan(pair[0])]
     if not pairs:
-        return section("correlations: fewer than two benchmarks vary")
+        return pages.section("correlations: fewer than two benchmarks vary")
     ends = (
-        (label, Value(f"{x:+.2f}", x), f"{shorten(names[i], 24)} and {shorten(names[j], 24)}")
+        (label, pages.Value(f"{x:+.2f}", x), f"{shorten(names[i], 24)} and {shorten(names[j], 24)}")
         for label, pick in (("least", min), ("most", max))
         for x, i, j in (pick(pairs, key=itemgetter(0)),)
     )
     middle = np.median([pair[0] for pair in pairs])
     title = f"correlations of the {len(pairs):,} pairs of benchmarks: median {middle:.2f}"
-    return section(facts("correlations", *ends), title=title)
+    return pages.section(pages.facts("correlations", *ends), title=title)
 
 
 # --- The biplot as a picture: systems as points, benchmarks as arrows, and the names that find room.
@@ -454,13 +434,11 @@ def shares_picture(result: Biplot, sheet: Sheet) -> Picture:
 def _shares(result: Biplot, most: int = _BARS) -> Axes:
     shares = (100 * result.explained[: min(max(result.rank, 2), most)]).tolist()
     more = result.rank - len(shares)
-    axes = Axes(
-        x=AxisScale(0.4, max(len(shares), 2) + 0.6), y=AxisScale(0, 108),
-        x_ticks=[Tick(float(k), f"{k}") for k in range(1, len(shares) + 1)],
-        y_ticks=[Tick(float(share), f"{share}") for share in range(0, 101, 20)],
-        x_label="component" + (f" ({more} more)" if more > 0 else ""),
-        y_label="variance explained, %",
-    )  # fmt: skip
+    axes = Axes(x=AxisScale(0.4, max(len(shares), 2) + 0.6), y=AxisScale(0, 108))
+    axes.x_ticks = [Tick(float(k), f"{k}") for k in range(1, len(shares) + 1)]
+    axes.y_ticks = [Tick(float(share), f"{share}") for share in range(0, 101, 20)]
+    axes.x_label = "component" + (f" ({more} more)" if more > 0 else "")
+    axes.y_label = "variance explained, %"
     for k, share in enumerate(shares, 1):
         axes.band(k - 0.35, k + 0.35, 0, share, "c5")
         axes.text(k, share, f"{share:.1f}", "ink small", anchor="middle", dy=-5)
@@ -516,11 +494,9 @@ class _Plane:
             length = float(np.hypot(*self.tips[k]))
             if length > 0:
                 back, aside = self.tips[k] / length, self.tips[k][::-1] / length * (-1, 1)
-                base = self.tips[k] - back * min(length, 6 * each)
+                base, half = self.tips[k] - back * min(length, 6 * each), 2.1 * each * aside
                 axes.line(0, 0, float(base[0]), float(base[1]), "c1 rim")
-                corners = np.array(
-                    [self.tips[k], base + 2.1 * each * aside, base - 2.1 * each * aside]
-                )
+                corners = np.array([self.tips[k], base + half, base - half])
                 axes.curve(corners[:, 0], corners[:, 1], "c1", closed=True)
         axes.spots(self.points[:, 0], self.points[:, 1], "c0 edged", r=2.7)
         self.names(axes, box, each, [k for k in named if np.hypot(*self.tips[k]) > 0])
@@ -581,10 +557,7 @@ class _Plane:
         def back(x: float, y: float) -> tuple[float, float]:
             return axes.x.low + (x - box.left) * each, axes.y.low + (box.bottom - y) * each
 
-        near = (
-            min(max(wanted.x, own.left), own.right),
-            min(max(wanted.y, own.top), own.bottom),
-        )
+        near = min(max(wanted.x, own.left), own.right), min(max(wanted.y, own.top), own.bottom)
         if math.dist(near, (wanted.x, wanted.y)) > _FAR:
             axes.line(*back(*near), *back(wanted.x, wanted.y), "ink hair faint")
         axes.text(*back(own.left, (own.top + own.bottom) / 2), one.text, css)

@@ -32,19 +32,8 @@ from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen, counted
 from ...stats.samples import Array, read_only
 from ...words import apart
-from .assignments import (
-    SESSIONS,
-    UNITS,
-    KnownCoverage,
-    ResamplingQuestion,
-    Unit,
-    Units,
-    ask,
-    exchangeable_units,
-    known_coverage,
-    not_covered,
-    unit_cautions,
-)
+from . import assignments
+from .assignments import ResamplingQuestion, Unit, Units, known_coverage
 from .draws import DeviationPair, Draws, compare, draw, jackknife, standard_error, strata_sizes
 
 Interval = Literal["percentile", "corrected", "bca", "studentized"]
@@ -129,37 +118,28 @@ class BootstrapInterval(Result):
         ours, theirs = apart((self.candidate, self.baseline), _INTERVAL_NAME)
         n = len(self.benchmarks)
         over = f"over {f'these {n} benchmarks' if n > 1 else 'this benchmark'}"
-        value, low, high = self._numbers()
+        # two digits of the interval's width
+        ends = [end for end in (self.low, self.high) if 0 < end < math.inf]
+        width = max(abs(end - self.ratio) for end in ends)
+        digits = 4 if width == 0 else min(9, max(2, 1 - math.floor(math.log10(width))))
+        form = f".{digits}f" if 0.01 <= self.ratio < 1000 else ".5g"
+        value, low, high = (f"{number:{form}}" for number in (self.ratio, self.low, self.high))
         bounds = {
             "two": f"interval [{low}, {high}]",
             "lower": f"lower bound {low}x",
             "upper": f"upper bound {high}x",
         }[self.sides]
+        word, tail = "faster" if self.word == "undecided" else self.word, ""
+        head = f"{ours} is {outcome_word(word, timed=self.timed)} than {theirs}"
         if self.word == "undecided":
-            better = outcome_word("faster", timed=self.timed)
-            head = f"undecided {over} whether {ours} is {better} than {theirs}"
+            head = f"undecided {over} whether {head}"
             tail = f"; the {'interval holds' if self.sides == 'two' else 'bound leaves room for'} 1"
         else:
-            head = f"{ours} is {outcome_word(self.word, timed=self.timed)} than {theirs} {over}"
-            tail = ""
-        return f"{head}: {value}x, {self.confidence * 100:g} % {bounds}{self._known()}{tail}"
-
-    def _known(self) -> str:
-        if self.known_coverage is None:
-            return " (its real coverage is not known)"
-        return f" (held the truth in {self.known_coverage * 100:.1f} % of simulated suites)"
-
-    def _numbers(self) -> tuple[str, str, str]:
-        """Write the ratio and both ends with two digits of the interval's width."""
-        ends = [end for end in (self.low, self.high) if 0 < end < math.inf]
-        width = max(abs(end - self.ratio) for end in ends)
-        numbers = (self.ratio, self.low, self.high)
-        if not 0.01 <= self.ratio < 1000:
-            value, low, high = (f"{number:.5g}" for number in numbers)
-            return value, low, high
-        digits = 4 if width == 0 else min(9, max(2, 1 - math.floor(math.log10(width))))
-        value, low, high = (f"{number:.{digits}f}" for number in numbers)
-        return value, low, high
+            head = f"{head} {over}"
+        known = "its real coverage is not known"
+        if self.known_coverage is not None:
+            known = f"held the truth in {self.known_coverage * 100:.1f} % of simulated suites"
+        return f"{head}: {value}x, {self.confidence * 100:g} % {bounds} ({known}){tail}"
 
     def details(self) -> Table:
         """Tell what was drawn, of what, and how often."""
@@ -176,7 +156,7 @@ class BootstrapInterval(Result):
 
     def body(self) -> dict[str, Any]:
         """Give the fields, open ends as None, and the replicates by count, range and quantiles."""
-        levels = np.quantile(self.replicates, _LEVELS)
+        levels = zip(_LEVELS, np.quantile(self.replicates, _LEVELS).tolist(), strict=True)
         return {
             **Result.body(self),
             "low": None if self.sides == "upper" else self.low,
@@ -185,9 +165,7 @@ class BootstrapInterval(Result):
                 "count": int(self.replicates.size),
                 "minimum": float(self.replicates.min()),
                 "maximum": float(self.replicates.max()),
-                "quantiles": {
-                    f"{level:g}": float(q) for level, q in zip(_LEVELS, levels, strict=True)
-                },
+                "quantiles": {f"{level:g}": q for level, q in levels},
             },
         }
 
@@ -216,15 +194,13 @@ def interval_ends(
     corrections: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
     """Give both ends for the risks left below and above; None leaves an end open."""
-    low_tail, high_tail = tails
     if interval == "studentized":
         return _studentized(ratio, drawn, comparison, tails)
+    low, high = tails
+    high = None if high is None else 1 - high
     if interval == "bca":
         z0, a = corrections or bca_corrections(comparison, ratio=ratio, replicates=replicates)
-        levels = _bca_levels(z0, a, tails)
-    else:
-        levels = (low_tail, None if high_tail is None else 1 - high_tail)
-    low, high = levels
+        low, high = _bca_levels(z0, a, tails)
     return (
         0.0 if low is None else float(np.quantile(replicates, low)),
         float("inf") if high is None else float(np.quantile(replicates, high)),
@@ -240,11 +216,9 @@ def bca_corrections(
     equal = np.count_nonzero(np.abs(replicates - ratio) <= margin)
     share = (below + equal / 2) / replicates.size
     if share in (0, 1):
-        raise AnalysisError(
-            f"all {replicates.size} replicates lie on one side of the observed ratio, so BCa's "
-            "correction for bias is infinite",
-            fix="take another interval, or more resamples",
-        )
+        what = f"all {replicates.size} replicates lie on one side of the observed ratio"
+        what = f"{what}, so BCa's correction for bias is infinite"
+        raise AnalysisError(what, fix="take another interval, or more resamples")
     parts = [ratios_of(ratio, shifts) for shifts in jackknife(comparison)]
     sizes = np.array([part.size for part in parts])
     starts = np.cumsum(sizes) - sizes
@@ -267,10 +241,8 @@ def _bca_levels(z0: float, a: float, tails: Tails) -> Tails:
         z = z0 + direction * -float(ndtri(tail))
         scale = 1 - a * z
         if scale <= 0:
-            raise AnalysisError(
-                f"BCa does not exist at this confidence: its acceleration is {a:.3g}",
-                fix="take another interval, or a lower confidence",
-            )
+            what = f"BCa does not exist at this confidence: its acceleration is {a:.3g}"
+            raise AnalysisError(what, fix="take another interval, or a lower confidence")
         return float(ndtr(z0 + z / scale))
 
     low, high = tails
@@ -290,17 +262,18 @@ def _studentized(
     t = np.clip(t, -_FAR, _FAR)
     # the largest t belongs to the lower end
     low, high = tails
-    levels = (None if low is None else 1 - low, None if high is None else high)
-    found = [None if level is None else float(np.quantile(t, level)) for level in levels]
-    if any(q is not None and abs(q) > _FAR / 1e10 for q in found):
-        least = int(min(size.min() for size in strata_sizes(comparison)))
-        what = "in too many resamples no unit varies, so that the studentized end is infinite"
-        fix = "measure more, or take the corrected interval"
-        raise InsufficientDataError(what, fix=fix, n=least, needed=least + 1)
-    ends = [
-        None if q is None else float(ratios_of(ratio, np.array([-q * error]))[0]) for q in found
-    ]
-    return (0.0 if ends[0] is None else ends[0], float("inf") if ends[1] is None else ends[1])
+    ends = [0.0, math.inf]
+    for k, level in enumerate((None if low is None else 1 - low, high)):
+        if level is None:
+            continue
+        q = float(np.quantile(t, level))
+        if abs(q) > _FAR / 1e10:
+            least = int(min(size.min() for size in strata_sizes(comparison)))
+            what = "in too many resamples no unit varies, so that the studentized end is infinite"
+            fix = "measure more, or take the corrected interval"
+            raise InsufficientDataError(what, fix=fix, n=least, needed=least + 1)
+        ends[k] = float(ratios_of(ratio, np.array([-q * error]))[0])
+    return ends[0], ends[1]
 
 
 def ratios_of(ratio: float, shifts: Array) -> Array:
@@ -323,14 +296,14 @@ def _larger_units(question: ResamplingQuestion) -> Iterator[tuple[Units, float]]
             return None
         return standard_error(comparison)
 
-    larger = UNITS[UNITS.index(question.units.unit) + 1 :]
+    larger = assignments.UNITS[assignments.UNITS.index(question.units.unit) + 1 :]
     own = None if question.centre == "median" or not larger else error(question.units)
     if not own:
         return
     for unit in larger:
         if any(getattr(matrix, f"{unit}s") is None for matrix in (a, b)):
             continue
-        other = exchangeable_units(a, b, unit)
+        other = assignments.exchangeable_units(a, b, unit)
         found = error(other)
         if found is not None:
             yield other, found / own
@@ -404,27 +377,19 @@ def bootstrap_speedup(
         raise UsageError(f"confidence must lie between 0.5 and 1, not {confidence!r}")
     counted("resamples", resamples, least=2)
     if interval == "studentized" and centre == "median":
-        raise UsageError(
-            "a studentized interval needs a standard error, and that of a median is not known",
-            fix="take centre 'runs' or 'mean', or another interval",
-        )
-    question = ask(candidate, baseline, unit, mean, centre)
+        what = "a studentized interval needs a standard error, and that of a median is not known"
+        raise UsageError(what, fix="take centre 'runs' or 'mean', or another interval")
+    question = assignments.ask(candidate, baseline, unit, mean, centre)
     comparison = compare(question)
     _enough(comparison, interval)
     ratio = question.ratio
-    drawn = draw(
-        comparison,
-        int(rng.integers(2**63)),
-        resamples,
-        widened=interval == "corrected",
-        errors=interval == "studentized",
-    )
+    how = {"widened": interval == "corrected", "errors": interval == "studentized"}
+    drawn = draw(comparison, int(rng.integers(2**63)), resamples, **how)
     replicates = ratios_of(ratio, drawn.shifts)
     risk = 1 - confidence  # None leaves an end open
     tails = {"two": (risk / 2, risk / 2), "lower": (risk, None), "upper": (None, risk)}[sides]
-    low, high = interval_ends(
-        interval, comparison, drawn, ratio=ratio, replicates=replicates, tails=tails
-    )
+    known_draws: dict[str, Any] = {"ratio": ratio, "replicates": read_only(replicates)}
+    low, high = interval_ends(interval, comparison, drawn, **known_draws, tails=tails)
     units = question.units
     single = units.unit == "run"
     known = known_coverage(
@@ -440,7 +405,7 @@ def bootstrap_speedup(
         known = None  # the simulated units are independent, and these are not
     result = BootstrapInterval(
         **question.answered(),
-        ratio=ratio,
+        **known_draws,
         low=low,
         high=high,
         confidence=float(confidence),
@@ -449,12 +414,11 @@ def bootstrap_speedup(
         sides=sides,
         units=units.words,
         resamples=int(resamples),
-        replicates=read_only(replicates),
     )
     cautions = (
         *question.pair.known(),
         *interval_cautions(result, comparison, known, redrawn=drawn.redrawn),
-        *unit_cautions(question.pair, units),
+        *assignments.unit_cautions(question.pair, units),
         *scope_cautions(units, interval, _larger_units(question)),
     )
     return replace(result, cautions=cautions)
@@ -482,16 +446,13 @@ def _enough(comparison: DeviationPair, interval: Interval) -> None:
 
 
 _TAIL = 10  # replicates in a tail, below which its end is rough
-_NOISE = {
-    "het": "noise of 0.3 to 10 % by benchmark",
-    "homo": "noise of 3 % on every benchmark",
-}
+_NOISE = {"het": "noise of 0.3 to 10 % by benchmark", "homo": "noise of 3 % on every benchmark"}
 
 
 def interval_cautions(
     result: BootstrapInterval,
     comparison: DeviationPair,
-    known: KnownCoverage | None,
+    known: assignments.KnownCoverage | None,
     *,
     redrawn: int,
 ) -> tuple[Caution, ...]:
@@ -523,9 +484,11 @@ def interval_cautions(
     return cautions_of(texts)
 
 
-def _coverage(result: BootstrapInterval, units: Units, known: KnownCoverage | None) -> str:
+def _coverage(
+    result: BootstrapInterval, units: Units, known: assignments.KnownCoverage | None
+) -> str:
     if units.several_sessions:
-        unit = "; take unit 'session'" * ((units.sessions or 0) >= SESSIONS)
+        unit = "; take unit 'session'" * ((units.sessions or 0) >= assignments.SESSIONS)
         return (
             f"coverage unknown across sessions: the {units.noun}s stem from "
             f"{units.sessions} sessions, and simulated were independent ones. Where sessions shift "
@@ -560,38 +523,36 @@ def scope_cautions(
     units: Units, interval: Interval, larger: Iterable[tuple[Units, float]]
 ) -> tuple[Caution, ...]:
     """Say what no interval of this kind covers; the table has figures for percentile intervals."""
-    shifts = benchmarks = ""
-    if interval == "percentile":
-        shifts = (
-            ": where every benchmark of either side kept one unrepeated shift as large as its "
-            "run noise, nominal 0.95 percentile intervals of 12 benchmarks held the truth in "
-            f"only {_shares('session')}"
-        )
-        benchmarks = (
-            ". As one for programs like these, with true differences that spread by 5 %, a nominal "
-            f"0.95 percentile interval held the truth in only {_shares('benchmarks')}"
-        )
+
+    def held(text: str, kind: Literal["session", "benchmarks"]) -> str:
+        if interval != "percentile":
+            return ""
+        columns = zip(*assignments.not_covered(kind), strict=True)
+        shares, runs = map(" / ".join, columns)
+        return f"{text} held the truth in only {shares} with {runs} runs"
+
+    shifts = held(
+        ": where every benchmark of either side kept one unrepeated shift as large as its run noise"
+        ", nominal 0.95 percentile intervals of 12 benchmarks",
+        "session",
+    )
+    benchmarks = held(
+        ". As one for programs like these, with true differences that spread by 5 %, a nominal "
+        "0.95 percentile interval",
+        "benchmarks",
+    )
     texts = {
         "sessions-not-covered": units.unit != "session"
         and f"shifts between sessions are not covered{shifts}",
         "benchmarks-not-covered": "the choice of benchmarks is not covered: the interval speaks of "
         f"these programs{benchmarks}",
     }
-    vary = (
-        Caution(
-            "larger-units-vary-more",
-            f"this interval draws {units.noun}s; drawn by whole {other.noun}s, the standard "
-            f"error of the log ratio is {figures.significant(factor, 2)} times as large "
-            f"(unit '{other.unit}')",
-            (other.unit,),
+    vary = []
+    for other, factor in larger:
+        text = (
+            f"this interval draws {units.noun}s; drawn by whole {other.noun}s, the standard error"
         )
-        for other, factor in larger
-        if factor > 1
-    )
+        text += f" of the log ratio is {figures.significant(factor, 2)} times as large"
+        text += f" (unit '{other.unit}')"
+        vary += [Caution("larger-units-vary-more", text, (other.unit,))] if factor > 1 else []
     return (*cautions_of(texts), *vary)
-
-
-def _shares(kind: Literal["session", "benchmarks"]) -> str:
-    rows = not_covered(kind)
-    covered = " / ".join(f"{share:.2f}" for share, _ in rows)
-    return f"{covered} with {' / '.join(str(runs) for _, runs in rows)} runs"

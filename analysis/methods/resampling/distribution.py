@@ -25,20 +25,7 @@ import numpy as np
 from ...data.matrix import PerformanceMatrix
 from ...data.pair import Mean, check_means, match, suite_mean
 from ...errors import AnalysisError, InsufficientDataError
-from ...pages import number_format as figures
-from ...pages.model import (
-    Caution,
-    Cell,
-    Page,
-    Section,
-    Value,
-    cautions_of,
-    merged,
-    page,
-    page_of,
-    section,
-    table_of,
-)
+from ...pages import model as pages, number_format as figures
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, plain
 from ...record.run_numbers import Better
@@ -74,7 +61,7 @@ _REACH = 4.0  # bandwidths that the grid goes beyond the values
 _NAME = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Density:
     """A kernel density estimate: `density` (per unit of the values) at the points `grid`."""
 
@@ -150,12 +137,11 @@ class EmpiricalDistribution(Result):
     def conclusion(self) -> str:
         """Median and middle half, in one sentence."""
         median, q1, q3 = with_spread((self.median, self.q1, self.q3), self.q3 - self.q1)
-        n = len(self.benchmarks)
         unit = f" {figures.unit_text(self.unit)}".rstrip()
+        each = f"one run of each of {figures.counted(len(self.benchmarks), 'benchmark')}"
         return (
-            f"{shorten(self.name, _NAME)}: the {self.mean} mean of one pass (one run of "
-            f"each of {n} benchmark{'s' * (n > 1)}) has the median {median}{unit}, and lies "
-            f"between {q1} and {q3}{unit} in half of all passes"
+            f"{shorten(self.name, _NAME)}: the {self.mean} mean of one pass ({each}) has the "
+            f"median {median}{unit}, and lies between {q1} and {q3}{unit} in half of all passes"
         )
 
     def density(self, points: int = 512) -> Density | None:
@@ -184,11 +170,8 @@ class EmpiricalDistribution(Result):
         offsets = np.arange(-(points - 1), points) * step / width
         curve = np.convolve(mass, np.exp(-(offsets**2) / 2), mode="valid")
         curve /= curve.sum() * step
-        return Density(
-            grid=read_only(low + scale * np.linspace(start, stop, points)),
-            density=read_only(curve / scale),
-            bandwidth=width * scale,
-        )
+        grid = low + scale * np.linspace(start, stop, points)
+        return Density(read_only(grid), read_only(curve / scale), width * scale)
 
     def boxplot(self) -> BoxPlot:
         """Give what a boxplot shows."""
@@ -203,11 +186,8 @@ class EmpiricalDistribution(Result):
 
     def body(self) -> dict[str, Any]:
         """Give the fields, and the values as density and boxplot."""
-        return {
-            **Result.body(self),
-            "density": plain(self.density()),
-            "boxplot": plain(self.boxplot()),
-        }
+        pictures = {"density": plain(self.density()), "boxplot": plain(self.boxplot())}
+        return {**Result.body(self), **pictures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,11 +211,9 @@ class DistributionComparison(Result):
             return self.systems[0].conclusion
         first, *others = apart([system.name for system in self.systems], _NAME)
         word = outcome_word("faster", timed=figures.timed(self.systems[0].unit))
-        shares = ", ".join(
-            f"{percent(share)} of pairs against {name}"
-            for name, share in zip(others[:3], self.wins[0][1:4], strict=True)
-        )
-        return f"one pass over the suite with {first} is {word} in {shares}"
+        beaten = zip(others[:3], self.wins[0][1:4], strict=True)
+        shares = (f"{percent(share)} of pairs against {name}" for name, share in beaten)
+        return f"one pass over the suite with {first} is {word} in {', '.join(shares)}"
 
     def body(self) -> dict[str, Any]:
         """Give the fields and the conclusion."""
@@ -256,22 +234,22 @@ class PassesReport(Result):
 _SHOWN = 12  # systems in the table of shares
 
 
-@page_of.register
-def _(found: EmpiricalDistribution) -> Page:
+@pages.page_of.register
+def _(found: EmpiricalDistribution) -> pages.Page:
     title = f"one pass over the suite: {found.name}"
-    return page(found, title, found.conclusion, _five_numbers((found,)))
+    return pages.page(found, title, found.conclusion, _five_numbers((found,)))
 
 
-@page_of.register(DistributionComparison)
-@page_of.register(PassesReport)
-def _(found: DistributionComparison | PassesReport) -> Page:
+@pages.page_of.register(DistributionComparison)
+@pages.page_of.register(PassesReport)
+def _(found: DistributionComparison | PassesReport) -> pages.Page:
     passes = found.distributions if isinstance(found, PassesReport) else found
     seed = () if isinstance(found, DistributionComparison) else (f"seed {found.seed}",)
     title = f"one pass over the suite: {figures.listed([one.name for one in passes.systems])}"
-    return page(found, title, passes.conclusion, *summaries(passes), *seed)
+    return pages.page(found, title, passes.conclusion, *summaries(passes), *seed)
 
 
-def summaries(comparison: DistributionComparison) -> Iterator[Section]:
+def summaries(comparison: DistributionComparison) -> Iterator[pages.Section]:
     """Give the five-number summaries; of several systems also who beats whom."""
     yield _five_numbers(comparison.systems)
     count = range(len(comparison.systems))
@@ -279,21 +257,21 @@ def summaries(comparison: DistributionComparison) -> Iterator[Section]:
         return
     names = apart([one.name for one in comparison.systems], 24)
 
-    def share(i: int, k: int) -> Cell:
+    def share(i: int, k: int) -> pages.Cell:
         found = comparison.wins[k][i]
-        return "-" if i == k else Value(percent(found), found)
+        return "-" if i == k else pages.Value(percent(found), found)
 
-    wins = table_of(
+    wins = pages.table_of(
         "wins",
         count,
         ("", lambda k: str(k + 1)),
         ("<", names.__getitem__),
         *((str(i + 1), partial(share, i)) for i in count),
     )
-    yield section(wins, title="share of pairs of passes in which the row beats the column")
+    yield pages.section(wins, title="share of pairs of passes in which the row beats the column")
 
 
-def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
+def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> pages.Section:
     first = systems[0]
     unit = figures.unit_text(first.unit)
     # as many digits for all as the most consistent system needs
@@ -301,11 +279,11 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
     written = {id(s): with_spread((*s.five, s.observed), finest) for s in systems}
     heads = ("minimum", "Q1", "median", "Q3", "maximum", "mean")
 
-    def number(k: int, s: EmpiricalDistribution) -> Value:
-        return Value(written[id(s)][k], (*s.five, s.observed)[k])
+    def number(k: int, s: EmpiricalDistribution) -> pages.Value:
+        return pages.Value(written[id(s)][k], (*s.five, s.observed)[k])
 
     called = shortened([one.name for one in systems], 20)
-    table = table_of(
+    table = pages.table_of(
         "five-numbers",
         systems,
         ("<", lambda s: called[s.name]),
@@ -314,7 +292,7 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> Section:
     )
     count = figures.counted(len(first.benchmarks), "benchmark")
     title = f"{first.mean} means of passes over {count}"
-    return section(table, title=f"{title}, in {unit}" if unit else title)
+    return pages.section(table, title=f"{title}, in {unit}" if unit else title)
 
 
 _SMALLEST, _LARGEST = 1e-300, 1e305
@@ -427,7 +405,7 @@ def compare_distributions(
     if not matrices:
         raise InsufficientDataError("there is no system to describe", n=0, needed=1)
     first = matrices[0]
-    left_out: list[Caution] = []
+    left_out: list[pages.Caution] = []
     for other in matrices[1:]:
         pair = match(first, other)
         first = pair.candidate
@@ -443,17 +421,19 @@ def compare_distributions(
         )
         for k, matrix in enumerate(matrices)
     )
-    ordered = [np.sort(system.values) for system in systems]
+    ordered, lower = [np.sort(system.values) for system in systems], first.better == "lower"
+
+    def share(one: Array, other: Array) -> float:
+        if one is other:
+            return 0.5
+        below, upto = np.searchsorted(other, one, "left"), np.searchsorted(other, one, "right")
+        smaller = float((below / 2 + upto / 2).mean()) / other.size  # others below this one
+        return 1 - smaller if lower else smaller
+
     return DistributionComparison(
         systems=systems,
-        wins=tuple(
-            tuple(
-                0.5 if i == j else _share_better(one, other, lower=first.better == "lower")
-                for j, other in enumerate(ordered)
-            )
-            for i, one in enumerate(ordered)
-        ),
-        cautions=merged(system_cautions(systems, left_out)),
+        wins=tuple(tuple(share(one, other) for other in ordered) for one in ordered),
+        cautions=pages.merged(system_cautions(systems, left_out)),
     )
 
 
@@ -468,14 +448,6 @@ def _check_range(matrix: PerformanceMatrix) -> None:
             what = f"values beyond {_SMALLEST:g} to {_LARGEST:g} leave the range of numbers"
             where = f"{matrix.name}, benchmark {bench!r}"
             raise AnalysisError(what, where, "give the values in another unit")
-
-
-def _share_better(one: Array, other: Array, *, lower: bool) -> float:
-    """Give the share of pairs of passes in which `one` is better, ties half; both sorted."""
-    below = np.searchsorted(other, one, side="left")
-    upto = np.searchsorted(other, one, side="right")
-    smaller = float((below / 2 + upto / 2).mean()) / other.size  # others below this one
-    return 1 - smaller if lower else smaller
 
 
 def _draws(matrix: PerformanceMatrix, mean: Mean, resamples: int, root: int) -> Array:
@@ -547,7 +519,7 @@ _OF_PASSES = {"passes-equal", "few-passes", "rounds-vary-more"}
 
 def pass_cautions(
     runs: Sequence[int], combinations: int, rounds: float | None
-) -> tuple[Caution, ...]:
+) -> tuple[pages.Caution, ...]:
     """Say what the passes of one system cannot show."""
     single = all(m == 1 for m in runs)
     why = "there is one run of each benchmark" if single else "the runs of each are all equal"
@@ -562,12 +534,12 @@ def pass_cautions(
         and f"whole rounds as they were measured vary {rounds:.1f} times as much as these passes, "
         "which draw every benchmark on its own: the benchmarks of a round move together",
     }
-    return cautions_of(texts)
+    return pages.cautions_of(texts)
 
 
 def system_cautions(
-    systems: Sequence[EmpiricalDistribution], left_out: Iterable[Caution]
-) -> Iterator[Caution]:
+    systems: Sequence[EmpiricalDistribution], left_out: Iterable[pages.Caution]
+) -> Iterator[pages.Caution]:
     """Say what holds for systems side by side, with their names."""
     yield from left_out
     names = [system.name for system in systems]
@@ -580,4 +552,4 @@ def system_cautions(
     if any(system.maximum > system.minimum for system in systems):
         more = "more passes widen them, up to the pass of all extreme runs"
         drawn = f"minimum and maximum are those of {systems[0].resamples:,} drawn passes"
-        yield Caution("extremes-grow", f"{drawn}: {more}")
+        yield pages.Caution("extremes-grow", f"{drawn}: {more}")

@@ -12,9 +12,9 @@ changes no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,12 +116,11 @@ def side_of(matrix: PerformanceMatrix, mean: Mean, centre: Centre) -> SideDeviat
                 values = [np.minimum(x / least, _FAR) for x in matrix.samples]
     middle = np.median if centre == "median" else np.mean
     centres = np.array([middle(z) for z in values], dtype=np.float64)
+    each = zip(values, centres, strict=True)
+    apart = (np.zeros_like(z) if z.min() == z.max() else z - c for z, c in each)
     return SideDeviations(
         values=tuple(values),
-        deviations=tuple(
-            np.zeros_like(z) if z.min() == z.max() else z - c
-            for z, c in zip(values, centres, strict=True)
-        ),
+        deviations=tuple(apart),
         centres=centres,
         medians=centre == "median",
         logs=logs,
@@ -145,9 +144,10 @@ def weighted_medians(z: Array, weights: NDArray[Any]) -> Array:
 _CHUNK = 4096  # resamples
 _CELLS = 1 << 20  # units x resamples, where units are drawn
 _ROUNDING = 1e-12  # a variance this small beside its sum of squares is rounding
+_Widths = Sequence[Array | None]  # by how much the deviations of each side are widened
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class DeviationPair:
     """Both sides of a question, as deviations."""
 
@@ -167,7 +167,7 @@ class DeviationPair:
         return (self.candidate, sign), (self.baseline, -sign)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Draws:
     """The bootstrap replicates.
 
@@ -182,12 +182,8 @@ class Draws:
 
 def compare(question: ResamplingQuestion) -> DeviationPair:
     """Bring both sides of a question into the form that is averaged."""
-    pair, mean, centre = question.pair, question.mean, question.centre
-    return DeviationPair(
-        question=question,
-        candidate=side_of(pair.candidate, mean, centre),
-        baseline=side_of(pair.baseline, mean, centre),
-    )
+    sides = (question.pair.candidate, question.pair.baseline)
+    return DeviationPair(question, *(side_of(m, question.mean, question.centre) for m in sides))
 
 
 def strata_sizes(comparison: DeviationPair) -> tuple[Array, Array]:
@@ -213,17 +209,16 @@ def draw(
     errors: bool = False,
 ) -> Draws:
     """Draw the replicates."""
-    widths: tuple[Array | None, Array | None] = (None, None)
+    widths: _Widths = [None, None]
     if widened:
-        ours, theirs = strata_sizes(comparison)
-        widths = np.sqrt(ours / (ours - 1)), np.sqrt(theirs / (theirs - 1))
+        widths = [np.sqrt(sizes / (sizes - 1)) for sizes in strata_sizes(comparison)]
     shifts = np.zeros(resamples)
     variances = np.zeros(resamples) if errors else None
     if comparison.units.unit == "run":
         redrawn = 0
-        labels: tuple[Literal["candidate", "baseline"], ...] = ("candidate", "baseline")
+        names, labels = comparison.question.pair.candidate.benchmarks, ("candidate", "baseline")
         for (side, sign), width, label in zip(comparison.sides, widths, labels, strict=True):
-            source = _RunSource(side, comparison.question.pair.candidate.benchmarks, root, label)
+            source = _RunSource(side, names, root, label)
             for part in _parts(resamples, _CHUNK):
                 moved, spread = source.chunk(part.stop - part.start, errors=errors)
                 shifts[part] += sign * side.shift(moved, width)
@@ -231,11 +226,7 @@ def draw(
                     variances[part] += (side.gradient(moved) ** 2 * spread).sum(axis=0)
     else:
         redrawn = _draw_units(comparison, root, shifts, variances, widths)
-    return Draws(
-        shifts=shifts,
-        errors=None if variances is None else np.sqrt(variances),
-        redrawn=redrawn,
-    )
+    return Draws(shifts, None if variances is None else np.sqrt(variances), redrawn)
 
 
 def _parts(resamples: int, size: int) -> Iterator[slice]:
@@ -303,7 +294,7 @@ def _draw_units(
     root: int,
     shifts: Array,
     variances: Array | None,
-    widths: tuple[Array | None, Array | None],
+    widths: _Widths,
 ) -> int:
     """Draw whole units, each with all its runs of all benchmarks; fill in, count the redrawn."""
     units = comparison.units
@@ -325,10 +316,9 @@ def _draw_units(
             if redo.size == 0:
                 break
         else:
-            raise AnalysisError(
-                f"hardly any resample of whole {units.noun}s holds every benchmark on both sides",
-                fix="leave out the benchmarks with runs in few of them, or take unit 'run'",
-            )
+            what = f"hardly any resample of whole {units.noun}s holds every benchmark on both sides"
+            fix = "leave out the benchmarks with runs in few of them, or take unit 'run'"
+            raise AnalysisError(what, fix=fix)
         effects = []
         for source, (side, sign), width in zip(sources, comparison.sides, widths, strict=True):
             moved = source.moved(weights)
@@ -349,16 +339,9 @@ def _draw_units(
 
 
 def _unit_sources(comparison: DeviationPair) -> list[_UnitSource]:
-    units = comparison.units
-    return [
-        _UnitSource(side, where, units.sides.size, int(size[0]))
-        for (side, _), where, size in zip(
-            comparison.sides,
-            (units.candidate, units.baseline),
-            strata_sizes(comparison),
-            strict=True,
-        )
-    ]
+    units, sizes = comparison.units, strata_sizes(comparison)
+    each = zip(comparison.sides, (units.candidate, units.baseline), sizes, strict=True)
+    return [_UnitSource(side, where, units.sides.size, int(n[0])) for (side, _), where, n in each]
 
 
 class _UnitSource:
@@ -367,9 +350,7 @@ class _UnitSource:
     def __init__(
         self, side: SideDeviations, where: tuple[Integers, ...], count: int, m: int
     ) -> None:
-        self._side = side
-        self._where = where
-        self._m = m
+        self._side, self._where, self._m = side, where, m
         pairs = list(zip(where, side.deviations, strict=True))
         # the sums of deviations and the numbers of runs, each (n, count), by unit
         self._sums = np.array([np.bincount(k, weights=d, minlength=count) for k, d in pairs])
@@ -415,11 +396,10 @@ def jackknife(comparison: DeviationPair) -> list[Array]:
         weights[np.arange(weights.shape[0]), np.arange(part.start, part.stop)] = 0
         for source, (side, sign) in zip(sources, comparison.sides, strict=True):
             if not source.complete(weights).all():
-                raise AnalysisError(
-                    f"the acceleration of BCa leaves out each {units.noun} in turn, and one "
-                    f"{units.noun} holds all runs of a benchmark",
-                    fix="leave that benchmark out, or take another interval",
-                )
+                what = f"the acceleration of BCa leaves out each {units.noun} in turn, and one"
+                what = f"{what} {units.noun} holds all runs of a benchmark"
+                fix = "leave that benchmark out, or take another interval"
+                raise AnalysisError(what, fix=fix)
             total[part] += sign * side.shift(source.moved(weights))
     return [total[group] for group in units.strata]
 

@@ -29,20 +29,8 @@ from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, read_only
 from ...words import apart
-from .assignments import (
-    IDENTITY,
-    LOGARITHM,
-    RECIPROCAL,
-    TRIES,
-    Exchange,
-    PooledRuns,
-    ResamplingQuestion,
-    Unit,
-    Units,
-    ask,
-    loops,
-    unit_cautions,
-)
+from . import assignments as what_moves
+from .assignments import ResamplingQuestion, Unit, Units
 
 Alternative = Literal["candidate", "baseline", "two-sided"]
 
@@ -112,10 +100,10 @@ class RandomizationTest(Result):
         over = f"these {n} benchmarks" if n > 1 else "this benchmark"
         good = "fast" if self.timed else "good"
         sure = "" if self.exact else f" (± {figures.significant(self.pvalue_error, 1)})"
+        p = f"p {figures.pvalue(self.pvalue)}{sure}, {self.alternative_words}"
         return (
-            f"{ours} is {figures.significant(self.ratio, 4)} times as {good} as {theirs} over "
-            f"{over}, by {self.mean} means; chance alone gives a ratio {_EXTREME[self.alternative]} "
-            f"with p {figures.pvalue(self.pvalue)}{sure}, {self.alternative_words}"
+            f"{ours} is {figures.significant(self.ratio, 4)} times as {good} as {theirs} over {over}, "
+            f"by {self.mean} means; chance alone gives a ratio {_EXTREME[self.alternative]} with {p}"
         )
 
     @property
@@ -153,15 +141,13 @@ class RandomizationTest(Result):
     def body(self) -> dict[str, Any]:
         """Give the fields, and `null` by its count and quantiles."""
         quantiles = np.quantile(self.null, list(_QUANTILES.values())).tolist()
-        return {
-            **Result.body(self),
-            "null": {
-                "count": len(self.null),
-                "minimum": float(self.null.min()),
-                **dict(zip(_QUANTILES, quantiles, strict=True)),
-                "maximum": float(self.null.max()),
-            },
+        null = {
+            "count": len(self.null),
+            "minimum": float(self.null.min()),
+            **dict(zip(_QUANTILES, quantiles, strict=True)),
+            "maximum": float(self.null.max()),
         }
+        return {**Result.body(self), "null": null}
 
 
 @page_of.register
@@ -238,9 +224,9 @@ def _suite(question: ResamplingQuestion) -> _Suite:
                 return [scale / x for x, scale in zip(rows, scales, strict=True)]
             return [_log_ratio(x, scale) for x, scale in zip(rows, scales, strict=True)]
 
-    outer = IDENTITY
+    outer = what_moves.IDENTITY
     if centre != "runs" and mean != "arithmetic":
-        outer = LOGARITHM if mean == "geometric" else RECIPROCAL
+        outer = what_moves.LOGARITHM if mean == "geometric" else what_moves.RECIPROCAL
     sides = ready(a.samples), ready(b.samples)
     return _Suite(*sides, a.benchmarks, mean, centre == "median", outer)
 
@@ -252,17 +238,15 @@ def _log_ratio(values: Array, scale: float) -> Array:
     return np.asarray(np.log(fraction / scale_fraction) + (exponent - scale_exponent) * math.log(2))
 
 
+@np.errstate(all="ignore")
 def _observed(suite: _Suite) -> float:
-    def total(rows: list[Array]) -> Array:
-        with np.errstate(all="ignore"):
-            centres = np.array([np.median(x) if suite.median else x.mean() for x in rows])
-            if suite.outer == LOGARITHM:
-                centres = np.log(centres)
-            elif suite.outer == RECIPROCAL:
-                centres = 1 / centres
-        return np.array([centres.sum()])
-
-    return float(suite.logs(total(suite.ours), total(suite.theirs))[0])
+    sums = []
+    for rows in (suite.ours, suite.theirs):
+        centres = np.array([np.median(x) if suite.median else x.mean() for x in rows])
+        if suite.outer != what_moves.IDENTITY:
+            centres = np.log(centres) if suite.outer == what_moves.LOGARITHM else 1 / centres
+        sums.append(np.array([centres.sum()]))
+    return float(suite.logs(*sums)[0])
 
 
 # ---- how many assignments there are
@@ -290,12 +274,12 @@ def _product(counts: list[_Count]) -> _Count:
 # ---- each benchmark on its own
 
 
-def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
+def _by_benchmark(suite: _Suite, _units: Units, resamples: int, root: int) -> Reassigned:
     pools = []
     for pair in zip(suite.ours, suite.theirs, strict=True):
         x = np.sort(np.concatenate(pair))
         ends = np.array([0, x.size])
-        pools.append(PooledRuns(x, np.arange(x.size), ends, suite.median, suite.outer))
+        pools.append(what_moves.PooledRuns(x, np.arange(x.size), ends, suite.median, suite.outer))
     sizes = [len(x) for x in suite.ours]
     splits = [_choices(len(pool.values), k) for pool, k in zip(pools, sizes, strict=True)]
     assignments, log10 = _product(splits)
@@ -303,24 +287,21 @@ def _by_benchmark(suite: _Suite, resamples: int, root: int) -> Reassigned:
 
     def table(i: int) -> tuple[Array, Array]:
         a, b = (np.empty(math.comb(len(pools[i].values), sizes[i])) for _ in range(2))
-        loops(pools[i], a.size).all_splits(pools[i], sizes[i], a, b)
+        what_moves.loops(pools[i], a.size).all_splits(pools[i], sizes[i], a, b)
         return a, b
 
-    if exact:
-        a, b = np.zeros(1), np.zeros(1)
-        for i in range(len(pools)):
+    a, b = (np.zeros(1 if exact else resamples) for _ in range(2))
+    for i, name in enumerate(suite.names):
+        if exact:
             a, b = (np.add.outer(s, t).ravel() for s, t in zip((a, b), table(i), strict=True))
-    else:
-        a, b = np.zeros(resamples), np.zeros(resamples)
-        for i, name in enumerate(suite.names):
-            # a stream of its own: another benchmark more or less changes no draw of this one
-            draws = stream(root, name)
-            count = splits[i][0]
-            if count is not None and count <= _TABLE:
-                drawn = draws.integers(0, count, resamples, dtype=np.uint16)
-                loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
-            else:
-                loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
+            continue
+        # a stream of its own: another benchmark more or less changes no draw of this one
+        draws, count = stream(root, name), splits[i][0]
+        if count is not None and count <= _TABLE:
+            drawn = draws.integers(0, count, resamples, dtype=np.uint16)
+            what_moves.loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
+        else:
+            what_moves.loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
     logs = suite.logs(a, b)
     return Reassigned(_observed(suite), logs, exact, assignments, log10, partial=False)
 
@@ -335,27 +316,26 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
     places = np.repeat(np.arange(n), lengths) * labels + runs.owner
     counts = np.bincount(places, minlength=n * labels).reshape(n, labels)  # of benchmark and label
     even = bool((counts == counts[:, :1]).all())
-    if even and not suite.median and suite.outer == IDENTITY:
+    if even and not suite.median and suite.outer == what_moves.IDENTITY:
         # summed over the benchmarks beforehand: where no unit lacks a run, the mean stays the same
         weighted = runs.values * np.repeat(1 / counts[:, 0], lengths)
         sums = np.bincount(runs.owner, weighted, minlength=labels).astype(np.float64)
         runs = runs._replace(values=sums, owner=np.arange(labels), starts=np.array([0, labels]))
-    assignments, log10 = _product(
-        [_choices(design.pool, design.size), *[(2, _LOG2)] * design.pairs]
-    )
+    pooled: _Count = _choices(design.pool, design.size)
+    assignments, log10 = _product([pooled, *[(2, _LOG2)] * design.pairs])
     size = resamples if assignments is None else min(assignments, resamples)
     exact = size == assignments
     a, b = np.empty(size), np.empty(size)
+    all_of = what_moves.loops(runs, size)
     if exact:
-        done = loops(runs, size).joint_all(runs, design, a, b)
+        done = all_of.joint_all(runs, design, a, b)
         partial, assignments, log10 = done < len(a), done, math.log10(done)
     else:
-        done = loops(runs, size).joint_shuffled(stream(root, "units"), runs, design, a, b)
+        done = all_of.joint_shuffled(stream(root, "units"), runs, design, a, b)
         partial = not bool((counts > 0).all())
         if done < resamples:
-            many = (
-                f"of {TRIES * resamples:,} random reassignments only {done:,} gave every benchmark"
-            )
+            drawn = what_moves.TRIES * resamples
+            many = f"of {drawn:,} random reassignments only {done:,} gave every benchmark"
             what = f"too many {units.noun}s lack benchmarks: {many} runs on both sides"
             fix = "leave out the benchmarks that failed most, or take unit='run'"
             raise AnalysisError(what, fix=fix)
@@ -363,7 +343,7 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
     return Reassigned(_observed(suite), logs, exact, assignments, log10, partial)
 
 
-def _all_runs(suite: _Suite, units: Units) -> tuple[PooledRuns, Exchange]:
+def _all_runs(suite: _Suite, units: Units) -> tuple[what_moves.PooledRuns, what_moves.Exchange]:
     pooled = np.flatnonzero(units.sides != 2)
     paired = np.flatnonzero(units.sides == 2)
     place = np.empty((2, len(units.sides)), dtype=np.int64)  # side x unit -> label
@@ -371,18 +351,16 @@ def _all_runs(suite: _Suite, units: Units) -> tuple[PooledRuns, Exchange]:
     place[0, paired] = len(pooled) + 2 * np.arange(len(paired))
     place[1, paired] = place[0, paired] + 1
     values, owner = [], []
-    for ours, theirs, our_units, their_units in zip(
-        suite.ours, suite.theirs, units.candidate, units.baseline, strict=True
-    ):
+    each = zip(suite.ours, suite.theirs, units.candidate, units.baseline, strict=True)
+    for ours, theirs, our_units, their_units in each:
         pool = np.concatenate([ours, theirs])
         order = np.argsort(pool, kind="stable")
         values.append(pool[order])
         owner.append(np.concatenate([place[0, our_units], place[1, their_units]])[order])
     starts = np.cumsum([0, *(len(row) for row in values)])
-    runs = PooledRuns(
-        np.concatenate(values), np.concatenate(owner), starts, suite.median, suite.outer
-    )
-    return runs, Exchange(len(pooled), units.only_candidate, len(paired))
+    all_values, owners = np.concatenate(values), np.concatenate(owner)
+    runs = what_moves.PooledRuns(all_values, owners, starts, suite.median, suite.outer)
+    return runs, what_moves.Exchange(len(pooled), units.only_candidate, len(paired))
 
 
 _LEVEL = 0.05  # the smallest possible p is compared with it
@@ -394,9 +372,8 @@ def assignment_cautions(
     """Say what the assignments can show, and which of them took part."""
     count, alone = result.resamples, units.only_candidate + units.only_baseline
     single = constant and not result.exact and count == 1
-    remedy = (
-        f"measure more {units.noun}s" if result.exact else f"take more than {count:,} resamples"
-    )
+    more = f"take more than {count:,} resamples"
+    remedy = f"measure more {units.noun}s" if result.exact else more
     among = units.only_candidate and units.only_baseline
     texts = {
         "one-assignment": single and "one assignment says nothing: take more resamples",
@@ -488,24 +465,21 @@ def randomization_test(
     check_means(mean, centre)
     chosen("alternative", alternative, get_args(Alternative))
     counted("resamples", resamples)
-    question = ask(candidate, baseline, unit, mean, centre)
+    question = what_moves.ask(candidate, baseline, unit, mean, centre)
     units, ratio = question.units, question.ratio
     suite, root = _suite(question), int(rng.integers(2**63))
-    if units.unit == "run":
-        done = _by_benchmark(suite, resamples, root)
-    else:
-        done = _jointly(suite, units, resamples, root)
-    lower = question.pair.candidate.better == "lower"
-    if lower:
+    joint = units.unit != "run"
+    done = (_jointly if joint else _by_benchmark)(suite, units, resamples, root)
+    observed = done.observed
+    if question.pair.candidate.better == "lower":
         np.negative(done.logs, out=done.logs)
-    observed = -done.observed if lower else done.observed
+        observed = -observed
     lowest, highest = float(done.logs.min()), float(done.logs.max())
     tails = _tails(done, observed, observed)
+    least = max(1 / (len(done.logs) + 1), 10**-done.log10_assignments)
+    smallest = {"candidate": least, "baseline": least}
     if done.exact:  # ties at the end count
         smallest = _tails(done, highest, lowest)
-    else:
-        least = max(1 / (len(done.logs) + 1), 10**-done.log10_assignments)
-        smallest = {"candidate": least, "baseline": least}
     pvalue = _of(alternative, tails)
     null = _ratios(done.logs)
     result = RandomizationTest(
@@ -528,7 +502,7 @@ def randomization_test(
     cautions = (
         *question.pair.known(),
         *assignment_cautions(result, units, constant=constant, partial=done.partial),
-        *unit_cautions(question.pair, units),
+        *what_moves.unit_cautions(question.pair, units),
     )
     return replace(result, cautions=cautions)
 

@@ -10,27 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ...errors import InsufficientDataError
-from ...pages import number_format as figures
-from ...pages.model import (
-    Figure as PageFigure,
-    Page,
-    merged,
-    page,
-    page_of,
-    section,
-)
+from ...pages import model as pages, number_format as figures
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict
-from ...plots.axes import (
-    Axes,
-    Key,
-    Scale,
-    density_axis,
-    quantity_axis,
-    quantity_scale,
-    quantity_ticks,
-    rows_down,
-)
+from ...plots import axes as plots
 from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.arguments import stream
@@ -65,11 +48,8 @@ class ResamplingReport(Result):
     @property
     def conclusions(self) -> tuple[str, ...]:
         """The test's, the interval's and the distributions' conclusion."""
-        interval = (
-            f"no interval: {self.no_interval}"
-            if self.interval is None
-            else self.interval.conclusion
-        )
+        missing = f"no interval: {self.no_interval}"
+        interval = missing if self.interval is None else self.interval.conclusion
         return (self.test.conclusion, interval, self.distributions.conclusion)
 
     def body(self) -> dict[str, Any]:
@@ -110,10 +90,9 @@ def resampling_report(
     test = randomization_test(*both, alternative=alternative, rng=stream(root, "test"), **asked)
     found, missing = None, None
     drawn = stream(root, "interval")
+    how: dict[str, Any] = {"interval": interval, "confidence": confidence, "sides": sides, **asked}
     try:
-        found = bootstrap_speedup(
-            *both, interval=interval, confidence=confidence, sides=sides, rng=drawn, **asked
-        )
+        found = bootstrap_speedup(candidate, baseline, rng=drawn, **how)
     except InsufficientDataError as error:
         missing = f"{error.what}" + (f"; {error.fix}" if error.fix else "")
     distributions = compare_distributions((*both, *others), rng=stream(root, "passes"), **draws)
@@ -126,7 +105,7 @@ def resampling_report(
         no_interval=missing,
         distributions=distributions,
         seed=seed,
-        cautions=(*known, *(one for one in merged(*others_said) if one not in known)),
+        cautions=(*known, *(one for one in pages.merged(*others_said) if one not in known)),
         references=tuple(dict.fromkeys(text for part in parts for text in part.references)),
     )
 
@@ -146,16 +125,12 @@ def resampling_picture(report: ResamplingReport) -> Picture:
     boxes = 0.5 + 0.3 * min(len(report.distributions.systems), _MOST_BOXES)
     curves, summaries = _passes(report.distributions)
     ours, theirs = apart((report.test.candidate, report.test.baseline), _NAME)
-    return arranged(
-        _SHEET,
-        [[_null(report.test, report.interval)], [curves], [summaries]],
-        (6.5 + boxes) * 25.4,
-        heights=(3, 3, boxes),
-        title=f"{ours} against {theirs}",
-    )
+    rows = [[_null(report.test, report.interval)], [curves], [summaries]]
+    title, height = f"{ours} against {theirs}", (6.5 + boxes) * 25.4
+    return arranged(_SHEET, rows, height, heights=(3, 3, boxes), title=title)
 
 
-def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> Axes:
+def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> plots.Axes:
     """Draw the ratios under random assignments, the observed one, and its interval."""
     low, high = float(test.null.min()), float(test.null.max())
     vary = high - low > 1e-9 * high
@@ -165,30 +140,31 @@ def _null(test: RandomizationTest, interval: BootstrapInterval | None) -> Axes:
     shares = 100 * counts / counts.sum()
     ends = [] if interval is None else [interval.low, interval.high]
     ends = [end for end in ends if np.isfinite(end) and end]
-    scale = quantity_scale((low, high, test.ratio, 1.0, *ends), log=False, room=0.04)
-    axes = Axes(x=scale, y=Scale(0.0, 1.1 * float(shares.max())))
+    scale = plots.quantity_scale((low, high, test.ratio, 1.0, *ends), log=False, room=0.04)
+    axes = plots.Axes(x=scale, y=plots.Scale(0.0, 1.1 * float(shares.max())))
     if vary:
         axes.curve([edges[0], *np.repeat(edges, 2)[1:-1], edges[-1]], [0, *np.repeat(shares, 2), 0], "bars", closed=True)  # fmt: skip
     else:
         axes.upright(low, "one broad")
     axes.upright(1.0, "one thin")
     axes.upright(test.ratio, "c1 thick")
-    axes.keys.append(Key(f"observed {figures.significant(test.ratio, 4)}", "c1 thick"))
+    axes.keys.append(plots.Key(f"observed {figures.significant(test.ratio, 4)}", "c1 thick"))
     if interval is not None:
         _interval(axes, interval, 0.5 * axes.y.high)
     drawn = f"all {test.resamples:,}" if test.exact else f"{test.resamples:,} random"
-    axes.title = (
-        f"ratios under {drawn} assignments of labels to {test.unit_words.split(',')[0]}: "
-        f"p {figures.pvalue(test.pvalue)}, {test.alternative_words}"
-    )
+    drawn += f" assignments of labels to {test.unit_words.split(',')[0]}"
+    axes.title = f"ratios under {drawn}: p {figures.pvalue(test.pvalue)}, {test.alternative_words}"
     word = outcome_word("faster", timed=test.timed)
     axes.x_label = f"ratio of {test.mean} means (above 1: the candidate is {word})"
     axes.y_label = "share of assignments, %"
-    axes.x_ticks, axes.y_ticks = quantity_ticks(scale, "1", 8), quantity_ticks(axes.y, "1", 5)
+    axes.x_ticks, axes.y_ticks = (
+        plots.quantity_ticks(scale, "1", 8),
+        plots.quantity_ticks(axes.y, "1", 5),
+    )
     return axes
 
 
-def _interval(axes: Axes, interval: BootstrapInterval, y: float) -> None:
+def _interval(axes: plots.Axes, interval: BootstrapInterval, y: float) -> None:
     """Draw the interval as a bar; an arrow stands where it is open."""
     sides = interval.sides
     low = axes.x.low if sides == "upper" else interval.low
@@ -196,13 +172,13 @@ def _interval(axes: Axes, interval: BootstrapInterval, y: float) -> None:
     kind = "interval" if sides == "two" else f"{sides} bound"
     axes.line(low, y, high, y, "c0 broad")
     text = f"{interval.confidence * 100:g} % {kind} ({interval.interval})"
-    axes.keys.append(Key(text, "c0 broad"))
+    axes.keys.append(plots.Key(text, "c0 broad"))
     if sides != "two":
         end, shape = (low, "left") if sides == "upper" else (high, "right")
         axes.spots(end, y, "c0", r=4.5, shape=shape)
 
 
-def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
+def _passes(comparison: DistributionComparison) -> tuple[plots.Axes, plots.Axes]:
     """Draw density curves, and below them boxes with whiskers at minimum and maximum, as published."""
     systems = comparison.systems
     first, n = systems[0], len(systems[0].benchmarks)
@@ -211,20 +187,16 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
     known = [one for one in densities if one is not None]
     ends = [end for one in some for end in (one.five[0], one.five[-1])]
     ends += [float(end) for one in known for end in (one.grid[0], one.grid[-1])]
-    scale = quantity_scale(ends, log=False, room=0.04)
+    scale = plots.quantity_scale(ends, log=False, room=0.04)
     top = 1.06 * max((float(one.density.max()) for one in known), default=1.0)
-    above = Axes(
-        x=scale,
-        y=Scale(0.0, top),
-        x_texts=False,
-        title=f"{first.mean} means of {first.resamples:,} passes, one run of each of {n} "
-        f"benchmark{'s' * (n > 1)}; dotted: mean of all runs",
-    )
-    quantity_axis(above, "x", scale, first.unit)
-    density_axis(above, scale, first.unit, top, of="passes")
+    above = plots.Axes(x=scale, y=plots.Scale(0.0, top), x_texts=False)
+    above.title = f"{first.mean} means of {first.resamples:,} passes, one run of each of "
+    above.title += f"{figures.counted(n, 'benchmark')}; dotted: mean of all runs"
+    plots.quantity_axis(above, "x", scale, first.unit)
+    plots.density_axis(above, scale, first.unit, top, of="passes")
     for k, (system, curve) in enumerate(zip(systems, densities, strict=False)):
         css = f"c{k} d{k}"
-        above.keys.append(Key(shorten(shown(system.name), _NAME), f"{css} interval"))
+        above.keys.append(plots.Key(shorten(shown(system.name), _NAME), f"{css} interval"))
         if curve is None:
             above.upright(system.median, f"{css} interval")
             continue
@@ -235,8 +207,8 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
     if not known:
         x = scale.low + 0.03 * (scale.high - scale.low)
         above.text(x, 0.9 * top, "the passes do not vary", "one")
-    below = rows_down([shorten(shown(one.name), 20) for one in some], small=True)
-    quantity_axis(below, "x", scale, first.unit)
+    below = plots.rows_down([shorten(shown(one.name), 20) for one in some], small=True)
+    plots.quantity_axis(below, "x", scale, first.unit)
     for y, system in enumerate(some):
         css = f"c{y}" if y < _CURVES else "one"
         low, q1, middle, q3, high = system.five
@@ -247,34 +219,32 @@ def _passes(comparison: DistributionComparison) -> tuple[Axes, Axes]:
         corners = ((q1, q3, q3, q1, q1), (-0.275, -0.275, 0.275, 0.275, -0.275))
         below.curve(corners[0], [y + part for part in corners[1]], f"{css} curve")
         below.line(middle, y - 0.275, middle, y + 0.275, "ink interval")
-    side = "lower" if first.better == "lower" else "higher"
     more = f"; {len(systems) - len(some)} more systems" if len(systems) > len(some) else ""
-    below.x_label = (
-        f"mean of one pass ({side} is better; box: quartiles, ends: minimum, maximum){more}"
-    )
+    boxes = f"{first.better} is better; box: quartiles, ends: minimum, maximum"
+    below.x_label = f"mean of one pass ({boxes}){more}"
     return above, below
 
 
-@page_of.register
-def _(report: ResamplingReport) -> Page:
+@pages.page_of.register
+def _(report: ResamplingReport) -> pages.Page:
     test, interval = report.test, report.interval
-    return page(
+    return pages.page(
         report,
         f"resampling: {test.candidate} against {test.baseline}",
-        section(*report.conclusions),
+        pages.section(*report.conclusions),
         _figure(report),
-        section(test.details(), title="test"),
-        *(() if interval is None else (section(interval.details(), title="interval"),)),
+        pages.section(test.details(), title="test"),
+        *(() if interval is None else (pages.section(interval.details(), title="interval"),)),
         *summaries(report.distributions),
         *(() if report.seed is None else (f"seed {report.seed}",)),
     )
 
 
-def _figure(report: ResamplingReport) -> PageFigure:
+def _figure(report: ResamplingReport) -> pages.Figure:
     test, systems = report.test, report.distributions.systems
     low, high = float(test.null.min()), float(test.null.max())
     between = "" if report.interval is None else ", with its interval"
-    return PageFigure(
+    return pages.Figure(
         name="resampling",
         alt=f"Above, a histogram of the ratios under {test.resamples:,} assignments of labels, from "
         f"{figures.significant(low, 4)} to {figures.significant(high, 4)}, and the observed ratio "

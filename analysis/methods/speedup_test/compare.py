@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, get_args
 
@@ -24,23 +24,9 @@ from ...data.pair import Match, match
 from ...errors import AnalysisError, SidesWarning, UsageError
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array
-from .protocol import Decided, decide
-from .result import (
-    CENTRES,
-    TESTED,
-    WORDS,
-    Centre,
-    SpeedupSuite,
-    SpeedupTest,
-    Weighting,
-    benchmark_cautions,
-    data_cautions,
-    proportion,
-    protocol_cautions,
-    session_cautions,
-    suite_cautions,
-    weighting_cautions,
-)
+from . import result
+from .protocol import decide
+from .result import CENTRES, Decision, SpeedupSuite, SpeedupTest, Weighting
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -68,10 +54,7 @@ def sides_by_name(function: Callable[_Arguments, _Result]) -> Callable[_Argument
 Weights = Weighting | Mapping[str, float]
 
 
-_FIGURES = (
-    *("coefficients", "weights", "gain", "speedup"),
-    *("gain_accelerated", "speedup_accelerated"),
-)
+_FIGURES = ["coefficients", "weights", "gain", "speedup", "gain_accelerated", "speedup_accelerated"]
 
 
 def suite_figures(
@@ -79,12 +62,9 @@ def suite_figures(
 ) -> dict[str, Any]:
     """Sum up the benchmarks: the fields of `SpeedupSuite` that are mappings, and `weighting`."""
     weighting, given = _coefficients(names, weights)
-    done: dict[str, dict[Centre, Any]] = {name: {} for name in _FIGURES}
+    done: dict[str, dict[result.Centre, Any]] = {name: {} for name in _FIGURES}
     for centre in CENTRES:
-        before, after = (
-            np.array(side) for side in zip(*(test.times(centre) for test in tests), strict=True)
-        )
-        before, after = _scaled(before, after)
+        before, after = _scaled(*np.array([test.times(centre) for test in tests]).T)
         coefficients = before / before.sum() if weighting == "fraction" else np.array(given)
         (share,) = _scaled(coefficients)
         share = share / share.sum()
@@ -116,34 +96,25 @@ def _overall(old: Array, new: Array) -> tuple[float, float]:
     with np.errstate(all="ignore"):
         gain, speedup = 1 - new.sum() / old.sum(), old.sum() / new.sum()
     if not (np.isfinite(gain) and np.isfinite(speedup) and speedup > 0):
-        raise AnalysisError(
-            "times and weights of these benchmarks lie too far apart for an overall gain and speedup",
-            fix="look for a wrong value, for different units, and for a weight near zero",
-        )
+        what = "times and weights of these benchmarks lie too far apart for an overall gain and"
+        fix = "look for a wrong value, for different units, and for a weight near zero"
+        raise AnalysisError(f"{what} speedup", fix=fix)
     return float(gain), float(speedup)
 
 
 def _coefficients(names: Sequence[str], weights: Weights) -> tuple[Weighting, list[float]]:
     if isinstance(weights, str):
         if weights not in ("equal", "fraction"):
-            raise UsageError(
-                f"weights must be 'equal', 'fraction' or a mapping, not {weights!r}",
-                fix=f"known weightings: {', '.join(get_args(Weighting))}; 'custom' is a mapping of "
-                "benchmarks to coefficients",
-            )
+            what = f"weights must be 'equal', 'fraction' or a mapping, not {weights!r}"
+            known = f"known weightings: {', '.join(get_args(Weighting))}; 'custom' is a mapping of"
+            raise UsageError(what, fix=f"{known} benchmarks to coefficients")
         return weights, [1.0] * len(names)
-    missing = [name for name in names if name not in weights]
-    if missing:
-        raise UsageError(
-            f"there is no weight for {', '.join(map(repr, missing[:6]))}",
-            fix="give a positive number for each benchmark",
-        )
+    _check_each("weight", names, weights, "give a positive number for each benchmark")
     given = [float(weights[name]) for name in names]
     for name, value in zip(names, given, strict=True):
         if not 0 < value < float("inf"):
-            raise UsageError(
-                f"the weight of {name!r} is {value!r}", fix="weights are positive finite numbers"
-            )
+            fix = "weights are positive finite numbers"
+            raise UsageError(f"the weight of {name!r} is {value!r}", fix=fix)
     return "custom", given
 
 
@@ -197,10 +168,8 @@ def speedup_test(
         PerformanceMatrix.from_samples(side, {"the runs": values}, better="lower").samples[0]
         for side, values in (("baseline", baseline_values), ("candidate", candidate_values))
     )
-    pair = _SamplePair(name=None, baseline=x, candidate=y, confidence=confidence)
-    (test,) = _judge([pair], compatible=compatible)
-    cautions = (*test.cautions, *protocol_cautions([test]), *session_cautions())
-    return replace(test, cautions=cautions)
+    (test,) = _judge([(None, x, y, confidence)], compatible=compatible)
+    return replace(test, cautions=(*test.cautions, *result.general_cautions([test])))
 
 
 @sides_by_name
@@ -257,13 +226,13 @@ def speedup_test_suite(
         if confidence is not None and not isinstance(confidence, Mapping):
             proportion_confidence = float(confidence)
     shares = [
-        proportion(
+        result.proportion(
             sum(test.of(centre).significant is True for test in tests),
             len(tests),
             confidence=proportion_confidence,
             precision=precision,
         )
-        for centre in TESTED
+        for centre in result.TESTED
     ]
     sums = suite_figures(tests, both.candidate.benchmarks, weights)
     return SpeedupSuite(
@@ -274,23 +243,15 @@ def speedup_test_suite(
         proportion_mean=shares[0],
         proportion_median=shares[1],
         cautions=(
-            *data_cautions(both),
-            *suite_cautions(tests),
-            *protocol_cautions(tests),
-            *session_cautions(both.baseline, both.candidate),
-            *weighting_cautions(sums["weighting"]),
+            *result.data_cautions(both),
+            *result.suite_cautions(tests),
+            *result.general_cautions(tests, (both.baseline, both.candidate), sums["weighting"]),
         ),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _SamplePair:
-    """The times of one benchmark on both sides, and the level asked for (None: search)."""
-
-    name: str | None
-    baseline: Array
-    candidate: Array
-    confidence: float | None
+# a benchmark's name, the times of both sides, baseline first, and the level asked for (None: search)
+_SamplePair = tuple[str | None, Array, Array, float | None]
 
 
 def _pairs(both: Match, confidence: Confidence) -> list[_SamplePair]:
@@ -298,9 +259,7 @@ def _pairs(both: Match, confidence: Confidence) -> list[_SamplePair]:
     levels = _levels(confidence, names)
     times = _reciprocals if both.candidate.better == "higher" else lambda values, _name: values
     return [
-        _SamplePair(
-            name=name, baseline=times(x, name), candidate=times(y, name), confidence=levels[name]
-        )
+        (name, times(x, name), times(y, name), levels[name])
         for name, x, y in zip(names, both.baseline.samples, both.candidate.samples, strict=True)
     ]
 
@@ -309,11 +268,8 @@ def _reciprocals(rates: Array, name: str) -> Array:
     with np.errstate(over="ignore"):
         times = 1 / rates
     if not np.isfinite(times).all():
-        raise AnalysisError(
-            f"{float(rates.min()):.3g} is too small a rate: its reciprocal is no number",
-            name,
-            "give the rates in a smaller unit",
-        )
+        what = f"{float(rates.min()):.3g} is too small a rate: its reciprocal is no number"
+        raise AnalysisError(what, name, "give the rates in a smaller unit")
     return times
 
 
@@ -321,24 +277,22 @@ def _levels(confidence: Confidence, names: tuple[str, ...]) -> dict[str, float |
     if not isinstance(confidence, Mapping):
         _check_confidence(confidence)
         return dict.fromkeys(names, confidence)
-    missing = [name for name in names if name not in confidence]
-    if missing:
-        raise UsageError(
-            f"there is no confidence for {', '.join(map(repr, missing[:6]))}",
-            fix="give a number between 0 and 1, or None to search, for each benchmark",
-        )
+    fix = "give a number between 0 and 1, or None to search, for each benchmark"
+    _check_each("confidence", names, confidence, fix)
     for name in names:
         _check_confidence(confidence[name], name)
     return {name: confidence[name] for name in names}
 
 
+def _check_each(what: str, names: Sequence[str], given: Mapping[str, Any], fix: str) -> None:
+    if missing := [name for name in names if name not in given]:
+        raise UsageError(f"there is no {what} for {', '.join(map(repr, missing[:6]))}", fix=fix)
+
+
 def _check_confidence(confidence: float | None, where: str | None = None) -> None:
     if confidence is not None and not 0 < confidence < 1:
-        raise UsageError(
-            f"confidence must lie between 0 and 1, not {confidence!r}",
-            where,
-            "such as 0.95; None searches for the highest",
-        )
+        what = f"confidence must lie between 0 and 1, not {confidence!r}"
+        raise UsageError(what, where, "such as 0.95; None searches for the highest")
 
 
 # ---- pairs in, results out
@@ -346,30 +300,28 @@ def _check_confidence(confidence: float | None, where: str | None = None) -> Non
 
 def _judge(pairs: Sequence[_SamplePair], *, compatible: bool) -> tuple[SpeedupTest, ...]:
     groups: dict[tuple[int, int], list[int]] = {}
-    for k, pair in enumerate(pairs):
-        groups.setdefault((pair.baseline.size, pair.candidate.size), []).append(k)
+    for k, (_, before, after, _) in enumerate(pairs):
+        groups.setdefault((before.size, after.size), []).append(k)
     results: dict[int, SpeedupTest] = {}
     for where in groups.values():
-        group = [pairs[k] for k in where]
-        x = np.stack([pair.baseline for pair in group])
-        y = np.stack([pair.candidate for pair in group])
-        _check_range(group, np.concatenate([x, y], axis=1))
-        decided = decide(x, y, [pair.confidence for pair in group], compatible=compatible)
-        found = map(_result, group, _centres(x), _centres(y), decided)
-        results.update(zip(where, found, strict=True))
+        names, *sides, levels = zip(*(pairs[k] for k in where), strict=True)
+        x, y = map(np.stack, sides)
+        _check_range(names, np.concatenate([x, y], axis=1))
+        decided = decide(x, y, levels, compatible=compatible)
+        each = zip(where, names, _centres(x), _centres(y), decided, levels, strict=True)
+        sizes = {"runs_baseline": x.shape[1], "runs_candidate": y.shape[1]}
+        results |= {k: _result(sizes, *one) for k, *one in each}
     return tuple(results[k] for k in range(len(pairs)))
 
 
-def _check_range(pairs: Sequence[_SamplePair], rows: Array) -> None:
+def _check_range(names: Sequence[str | None], rows: Array) -> None:
     apart = rows.max(axis=1) * (1 / _APART) > rows.min(axis=1)
     if apart.any():
         first = int(apart.argmax())
         low, high = float(rows[first].min()), float(rows[first].max())
-        raise AnalysisError(
-            f"its times lie too far apart to be compared: {low:.3g} and {high:.3g}",
-            pairs[first].name,
-            "look for a wrong value, or for different units of the two sides",
-        )
+        what = f"its times lie too far apart to be compared: {low:.3g} and {high:.3g}"
+        fix = "look for a wrong value, or for different units of the two sides"
+        raise AnalysisError(what, names[first], fix)
 
 
 def _centres(rows: Array) -> list[tuple[float, ...]]:
@@ -380,20 +332,20 @@ def _centres(rows: Array) -> list[tuple[float, ...]]:
     return list(zip(*(np.ldexp(column, exponent).tolist() for column in columns), strict=True))
 
 
-def _result(
-    pair: _SamplePair, before: Sequence[float], after: Sequence[float], decided: Decided
+def _result(  # noqa: PLR0917 - the columns of `_judge`
+    sizes: Mapping[str, int],
+    name: str | None,
+    before: Sequence[float],
+    after: Sequence[float],
+    decided: tuple[Decision, Decision],
+    level: float | None,
 ) -> SpeedupTest:
     figures: dict[str, Any] = {}
     for centre, old, new in zip(CENTRES, before, after, strict=True):
-        figures |= {f"{WORDS[centre]}_baseline": old, f"{WORDS[centre]}_candidate": new}
+        word = result.WORDS[centre]
+        figures |= {f"{word}_baseline": old, f"{word}_candidate": new}
         figures[f"speedup_{centre}"] = old / new
-    return SpeedupTest(
-        name=pair.name,
-        runs_baseline=pair.baseline.size,
-        runs_candidate=pair.candidate.size,
-        **figures,
-        mean=decided.mean,
-        median=decided.median,
-        required=pair.confidence,
-        cautions=tuple(benchmark_cautions(decided.mean, decided.median)),
-    )
+    mean, median = decided
+    said = result.benchmark_cautions(mean, median)
+    known = {**sizes, **figures, "mean": mean, "median": median}
+    return SpeedupTest(name=name, **known, required=level, cautions=said)

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -60,15 +60,13 @@ def read_sample(path: Path, file: str) -> Array:
     except OSError as error:
         raise BadSampleError(f"File '{file}' is not readable: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise BadSampleError(
-            f"File '{file}' is not readable: it is no UTF-8 text (byte {error.start})"
-        ) from None
+        why = f"it is no UTF-8 text (byte {error.start})"
+        raise BadSampleError(f"File '{file}' is not readable: {why}") from None
     lines = text.split("\n")
     values = _at_once(text, lines)
     if values is None:  # some line needs a closer look
-        values = np.array(
-            [_value(file, k, line) for k, line in enumerate(lines, 1) if line.strip()]
-        )
+        each = (_value(file, k, line) for k, line in enumerate(lines, 1) if line.strip())
+        values = np.array(list(each))
     if not values.size:
         raise BadSampleError(f"File '{file}' holds no value")
     return values
@@ -97,9 +95,8 @@ def _value(file: str, number: int, line: str) -> float:
         raise BadSampleError(f"File '{file}', line {number}: {what}")
     value = float(text)
     if not (math.isfinite(value) and value > 0):
-        raise BadSampleError(
-            f"File '{file}', line {number}: {shown!r} is not a positive finite number"
-        )
+        what = f"{shown!r} is not a positive finite number"
+        raise BadSampleError(f"File '{file}', line {number}: {what}")
     return value
 
 
@@ -113,8 +110,7 @@ _FORM = ",".join(_HEADING)
 _Problem = tuple[int, str, str | None]  # a line, what is wrong in it, and how to mend it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     """One benchmark of a configuration; `doubt` says why its level counts as missing."""
 
     line: int
@@ -136,11 +132,9 @@ def read_entries(path: Path) -> list[ConfigEntry]:
     except OSError as error:
         raise UsageError(f"the configuration cannot be read: {error.strerror}", str(path)) from None
     except UnicodeDecodeError as error:
-        raise UsageError(
-            f"the configuration is not UTF-8 text (byte {error.start})",
-            str(path),
-            f"save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}",
-        ) from None
+        what = f"the configuration is not UTF-8 text (byte {error.start})"
+        fix = f"save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
+        raise UsageError(what, str(path), fix) from None
     problems: list[_Problem] = []
     entries: list[ConfigEntry] = []
     order = _KEYS
@@ -160,13 +154,16 @@ def read_entries(path: Path) -> list[ConfigEntry]:
         line, why = error.args
         fix = 'close each quoted field before its comma; write "" for a quote inside one'
         problems.append((line, f"the quotes do not match ({why})", fix))
-    problems += _duplicates(entries)
+    known: dict[str, int] = {}
+    for entry in entries:
+        if (first := known.setdefault(entry.name, entry.line)) != entry.line:
+            what = f"benchmark {entry.name!r} stands here a second time, first on line {first}"
+            problems.append((entry.line, what, "give each benchmark a name of its own"))
     if problems:
         raise _refusal(path, problems)
     if not entries:
-        raise UsageError(
-            "the configuration names no benchmark", str(path), f"write one line for each: {_FORM}"
-        )
+        what, fix = "the configuration names no benchmark", f"write one line for each: {_FORM}"
+        raise UsageError(what, str(path), fix)
     return entries
 
 
@@ -217,14 +214,8 @@ def _entry(
         problems.append((line, f"Coef {text!r} is not a positive number", fix))
     if len(problems) > before:
         return None
-    return ConfigEntry(
-        line=line,
-        name=field["name"],
-        files=(field["sample1"], field["sample2"]),
-        confidence=confidence,
-        coefficient=coefficient,
-        doubt=doubt,
-    )
+    files = (field["sample1"], field["sample2"])
+    return ConfigEntry(line, field["name"], files, confidence, coefficient, doubt)
 
 
 def _level(line: int, text: str, problems: list[_Problem]) -> tuple[float | None, str | None]:
@@ -244,16 +235,6 @@ def _level(line: int, text: str, problems: list[_Problem]) -> tuple[float | None
     return None, None
 
 
-def _duplicates(entries: list[ConfigEntry]) -> Iterator[_Problem]:
-    known: dict[str, int] = {}
-    for entry in entries:
-        if entry.name in known:
-            first = f"first on line {known[entry.name]}"
-            what = f"benchmark {entry.name!r} stands here a second time, {first}"
-            yield entry.line, what, "give each benchmark a name of its own"
-        known.setdefault(entry.name, entry.line)
-
-
 def _refusal(path: Path, problems: list[_Problem]) -> UsageError:
     """Give one error that tells all problems."""
     problems.sort(key=lambda problem: problem[0])
@@ -270,8 +251,7 @@ def _refusal(path: Path, problems: list[_Problem]) -> UsageError:
     return UsageError("\n".join(lines), str(path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """A benchmark that cannot be judged, the configuration's line that names it, and why."""
 
     name: str
@@ -304,19 +284,16 @@ class NothingLeftError(AnalysisError):
 
     def __init__(self, path: Path, left_out: tuple[LeftOut, ...]) -> None:
         count = len(left_out)
-        reasons = [
-            f"\n  {path}:{out.line}: {out.name!r}: {'; '.join(out.reasons)}"
-            for out in left_out[:SHOWN]
-        ]
-        if count > SHOWN:
-            reasons.append(f"\n  and {count - SHOWN} more")
         what = "the only benchmark" if count == 1 else f"each of the {count} benchmarks"
-        super().__init__(
-            f"{what} was left out, so there is nothing to judge{''.join(reasons)}",
-            str(path),
+        what += " was left out, so there is nothing to judge"
+        for out in left_out[:SHOWN]:
+            what += f"\n  {path}:{out.line}: {out.name!r}: {'; '.join(out.reasons)}"
+        what += f"\n  and {count - SHOWN} more" * (count > SHOWN)
+        fix = (
             "name sample files with one positive number a line; relative paths start at the "
-            "current folder, then at the configuration's",
+            "current folder, then at the configuration's"
         )
+        super().__init__(what, str(path), fix)
         self.left_out = left_out
 
 
@@ -371,7 +348,7 @@ def read_speedup_config(path: str | Path) -> SpeedupConfig:
         if reasons:
             # Both sides may name one file: one reason is enough then.
             texts = tuple(dict.fromkeys(reasons))
-            left_out.append(LeftOut(name=entry.name, line=entry.line, reasons=texts))
+            left_out.append(LeftOut(entry.name, entry.line, texts))
             continue
         for side, values in zip(sides, samples, strict=True):
             side[entry.name] = values
@@ -382,6 +359,15 @@ def read_speedup_config(path: str | Path) -> SpeedupConfig:
         for name, side in zip(("initial", "optimised"), sides, strict=True)
     )
     kept = [entry for entry in entries if entry.name in sides[0]]
+    cautions = [
+        Caution("level-ignored", f"{path}: {entry.doubt}", (entry.name,))
+        for entry in kept
+        if entry.doubt is not None
+    ]
+    if files := tuple(dict.fromkeys(doubtful)):
+        both = "the current folder and the configuration's folder both hold"
+        text = f"{both} {figures.listed(files, 3)}: the current folder's was taken, as the original does"
+        cautions.append(Caution("sample-in-two-folders", text, files))
     return SpeedupConfig(
         path=str(path),
         baseline=baseline,
@@ -389,22 +375,5 @@ def read_speedup_config(path: str | Path) -> SpeedupConfig:
         confidences=MappingProxyType({entry.name: entry.confidence for entry in kept}),
         coefficients=MappingProxyType({entry.name: entry.coefficient for entry in kept}),
         left_out=tuple(left_out),
-        cautions=(
-            *(
-                Caution("level-ignored", f"{path}: {entry.doubt}", (entry.name,))
-                for entry in kept
-                if entry.doubt is not None
-            ),
-            *_sample_cautions(tuple(dict.fromkeys(doubtful))),
-        ),
+        cautions=tuple(cautions),
     )
-
-
-def _sample_cautions(files: tuple[str, ...]) -> Iterator[Caution]:
-    if files:
-        yield Caution(
-            "sample-in-two-folders",
-            "the current folder and the configuration's folder both hold "
-            f"{figures.listed(files, 3)}: the current folder's was taken, as the original does",
-            files,
-        )

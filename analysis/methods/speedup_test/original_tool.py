@@ -16,48 +16,27 @@ from pathlib import Path
 from ...errors import AnalysisError, UsageError
 from ...pages import as_text, number_format as figures
 from ...pages.model import Block, Caution, Column, Page, Section, Sentence, Table, page_of
+from . import result
 from .compare import Weights, speedup_test_suite
 from .original_config import LeftOut, NothingLeftError, SpeedupConfig
-from .result import (
-    CENTRES,
-    KOLMOGOROV,
-    LARGE,
-    SHAPIRO,
-    Decision,
-    Proportion,
-    Side,
-    SpeedupSuite,
-    SpeedupTest,
-    Step,
-    Weighting,
-    benchmark_page,
-)
+from .result import Decision, SpeedupSuite, SpeedupTest, Step
 
 
-def config_cautions(config: SpeedupConfig) -> Iterator[Caution]:
-    """Say which benchmarks are left out, and what was doubtful in the configuration."""
-    out = config.left_out
-    if out:
-        first = out[0]
-        text = "1 benchmark of the configuration was left out: "
-        if len(out) > 1:
-            text = f"{len(out)} benchmarks of the configuration were left out: the first is "
-        yield Caution(
-            "benchmarks-left-out",
-            f"{text}{first.name!r} (line {first.line}): {'; '.join(first.reasons)}. The warnings "
-            "file has all of them",
-            tuple(one.name for one in out),
-        )
+def config_cautions(config: SpeedupConfig, *, custom: bool) -> Iterator[Caution]:
+    """Say which benchmarks are left out, what was doubtful, and which coefficients are missing."""
+    if out := config.left_out:
+        first, few = out[0], "1 benchmark of the configuration was left out: "
+        many = f"{len(out)} benchmarks of the configuration were left out: the first is "
+        text = f"{first.name!r} (line {first.line}): {'; '.join(first.reasons)}"
+        text += ". The warnings file has all of them"
+        text = f"{many if len(out) > 1 else few}{text}"
+        yield Caution("benchmarks-left-out", text, tuple(one.name for one in out))
     yield from config.cautions
-
-
-def coefficient_cautions(config: SpeedupConfig) -> Iterator[Caution]:
-    """Say which coefficients were asked for and are missing."""
     missing = tuple(name for name, value in config.coefficients.items() if value is None)
-    if len(missing) == len(config.coefficients):
+    if custom and len(missing) == len(config.coefficients):
         text = "the configuration gives no Coef, so all benchmarks weigh the same"
         yield Caution("no-coefficients", text)
-    elif missing:
+    elif custom and missing:
         text = f"without a Coef of its own, 1 was taken: {figures.listed(missing, 3)}"
         yield Caution("coefficient-missing", text, missing)
 
@@ -66,7 +45,7 @@ def speedup_test_config(
     config: SpeedupConfig,
     *,
     confidence: float | None = None,
-    weighting: Weighting | None = None,
+    weighting: result.Weighting | None = None,
     precision: float = 0.05,
     compatible: bool = False,
 ) -> SpeedupSuite:
@@ -88,7 +67,7 @@ def speedup_test_config(
         proportion_confidence=confidence,
         compatible=compatible,
     )
-    texts = (*config_cautions(config), *(coefficient_cautions(config) if custom else ()))
+    texts = config_cautions(config, custom=custom)
     return replace(suite, cautions=(*texts, *suite.cautions))
 
 
@@ -120,14 +99,11 @@ def results_text(suite: SpeedupSuite) -> str:
     for test in suite.benchmarks:
         name = _name(test)
         cells = [_quoted(name), _speedup(test.speedup_min)]
-        for value, decision in (
-            (test.speedup_mean, test.mean),
-            (test.speedup_median, test.median),
-        ):
-            level = decision.confidence
-            cells += [_speedup(value), truth[decision.significant]]
-            cells.append("NA" if level is None else str(level))
-        cells += [f"{suite.coefficients[centre][name]:.6g}" for centre in CENTRES]
+        pairs = ((test.speedup_mean, test.mean), (test.speedup_median, test.median))
+        for value, decision in pairs:
+            level = "NA" if decision.confidence is None else str(decision.confidence)
+            cells += [_speedup(value), truth[decision.significant], level]
+        cells += [f"{suite.coefficients[centre][name]:.6g}" for centre in result.CENTRES]
         rows.append(",".join(cells))
     return "\n".join(rows) + "\n"
 
@@ -135,7 +111,7 @@ def results_text(suite: SpeedupSuite) -> str:
 def printed_text(title: str, suite: SpeedupSuite) -> str:
     """Give what the original prints (section 6.3.2)."""
     lines = [f"Analysis report of {title}", ""]
-    for centre in CENTRES:
+    for centre in result.CENTRES:
         what = f"(ExecutionTime={centre})"
         lines.append(f"Overall gain {what} = {_decimal(suite.gain[centre])}")
         lines += [f"Overall speedup {what} = {_speedup(suite.speedup[centre])}", ""]
@@ -146,15 +122,14 @@ def printed_text(title: str, suite: SpeedupSuite) -> str:
 
 def report_text(title: str, suite: SpeedupSuite) -> str:
     """Give the text of ``.report``: what the original prints, the whole result, each decision's path."""
-    lines = [printed_text(title, suite)]
-    lines += [f"Sample1: {suite.baseline}; Sample2: {suite.candidate}", ""]
-    lines += ["Result", "", _set(page_of(suite)), "", "Decision of each benchmark", ""]
+    lines = [printed_text(title, suite), f"Sample1: {suite.baseline}; Sample2: {suite.candidate}"]
+    lines += ["", "Result", "", _set(page_of(suite)), "", "Decision of each benchmark", ""]
     for test in suite.benchmarks:
-        lines += [_name(test), _set(benchmark_page(test, named=False)), ""]
+        lines += [_name(test), _set(result.benchmark_page(test, named=False)), ""]
     return "\n".join(lines)
 
 
-def _proportion(centre: str, found: Proportion) -> list[str]:
+def _proportion(centre: str, found: result.Proportion) -> list[str]:
     a, b = found.accelerated, found.total
     lines = [
         f"The observed proportion of accelerated benchmarks (speedup of the {centre}) a/b = "
@@ -223,8 +198,8 @@ def _speedup(value: float) -> str:
 
 UNAVAILABLE = "Cannot process benchmark: samples unavailable."
 
-_SAMPLES: dict[Side, str] = {"baseline": "Sample1", "candidate": "Sample2"}
-_MORE = f"\nPlease do more than {LARGE} observations of the executions times."
+_SAMPLES: dict[result.Side, str] = {"baseline": "Sample1", "candidate": "Sample2"}
+_MORE = f"\nPlease do more than {result.LARGE} observations of the executions times."
 _INACCURATE = (
     " The indicated confidence level for the speedup of the {} execution time may not be accurate."
 )
@@ -238,21 +213,23 @@ def warning_text(
     count = 0
     every = [(out.name, (*out.reasons, UNAVAILABLE)) for out in left_out]
     for name, texts in [*every, *warnings.items()]:
-        if not texts:
-            continue
-        lines += [f"{name} :", ""]
-        for text in texts:
-            lines += [text, ""]
+        lines += [f"{name} :", ""] if texts else []
+        lines += [part for text in texts for part in (text, "")]
         count += len(texts)
     return "\n".join([*lines, f"{count} warning(s).\n"])
 
 
 def warnings_of(test: SpeedupTest) -> tuple[str, ...]:
     """Give the warnings about one benchmark; Sample1 is the baseline, Sample2 the candidate."""
-    runs: dict[Side, int] = {"baseline": test.runs_baseline, "candidate": test.runs_candidate}
+    runs: dict[result.Side, int] = {
+        "baseline": test.runs_baseline,
+        "candidate": test.runs_candidate,
+    }
     found: list[str] = []
-    for centre, warnings in (("mean", _of_mean), ("median", _of_median)):
-        decision = test.mean if centre == "mean" else test.median
+    for centre, decision, warnings in (
+        ("mean", test.mean, _of_mean),
+        ("median", test.median, _of_median),
+    ):
         found += warnings(decision, runs)
         if decision.searched and decision.confidence is None:
             found.append(
@@ -262,27 +239,25 @@ def warnings_of(test: SpeedupTest) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_mean(decision: Decision, runs: dict[Side, int]) -> list[str]:
+def _of_mean(decision: Decision, runs: dict[result.Side, int]) -> list[str]:
     found = []
     for step in decision.steps:
-        if step.test != SHAPIRO or step.sample is None or step.outcome == "not rejected":
+        if step.test != result.SHAPIRO or step.sample is None or step.outcome == "not rejected":
             continue
         sample = _SAMPLES[step.sample]
-        if runs[step.sample] <= LARGE:
-            text = f"{sample} too small for applying the Student's t-test (speedup of the mean).{_MORE}"
-        elif step.outcome == "rejected":
-            text = f"{sample} data are not normally distributed.{_INACCURATE.format('average')}"
-        else:
-            text = f"{sample} data may not be normally distributed.{_INACCURATE.format('average')}"
+        text = f"{sample} too small for applying the Student's t-test (speedup of the mean).{_MORE}"
+        if runs[step.sample] > result.LARGE:
+            are = "are not" if step.outcome == "rejected" else "may not be"
+            text = f"{sample} data {are} normally distributed.{_INACCURATE.format('average')}"
         found.append(text + _reason(step))
     return found
 
 
-def _of_median(decision: Decision, runs: dict[Side, int]) -> list[str]:
-    small = [side for side, count in runs.items() if count <= LARGE]
+def _of_median(decision: Decision, runs: dict[result.Side, int]) -> list[str]:
+    small = [side for side, count in runs.items() if count <= result.LARGE]
     found = []
     for step in decision.steps:
-        if step.test != KOLMOGOROV or step.outcome == "not rejected":
+        if step.test != result.KOLMOGOROV or step.outcome == "not rejected":
             continue
         found += [
             f"{_SAMPLES[side]} too small for applying the Wilcoxon-Mann-Whitney's test (speedup of "
@@ -338,18 +313,15 @@ class OriginalFiles:
         self, title: str, suite: SpeedupSuite, left_out: Sequence[LeftOut], *, elapsed_s: float
     ) -> None:
         """Write all four."""
-        warnings = {
-            name: warnings_of(test) for test in suite.benchmarks if (name := test.name) is not None
+        warnings = {_name(test): warnings_of(test) for test in suite.benchmarks}
+        texts = {
+            ".out": results_text(suite),
+            ".warning": warning_text(title, left_out, warnings),
+            ".report": report_text(title, suite),
+            # the last one put in place: it says how it ended
+            ".status": status_text(elapsed_s),
         }
-        self._put(
-            {
-                ".out": results_text(suite),
-                ".warning": warning_text(title, left_out, warnings),
-                ".report": report_text(title, suite),
-                # the last one put in place: it says how it ended
-                ".status": status_text(elapsed_s),
-            }
-        )
+        self._put(texts)
 
     def write_failure(self, title: str, error: AnalysisError) -> None:
         """Write ``.warning`` and ``.status`` after an analysis that failed."""
@@ -359,24 +331,20 @@ class OriginalFiles:
 
     def _put(self, texts: Mapping[str, str]) -> None:
         """Write all files beside their places first, then put them there: each is whole or not there."""
-        mark = f".{os.getpid()}.part"
-        fresh = {
-            Path(f"{self.prefix}{ending}{mark}"): Path(self.prefix + ending) for ending in texts
-        }
+        places = [Path(self.prefix + ending) for ending in texts]
+        fresh = [Path(f"{place}.{os.getpid()}.part") for place in places]
         try:
             for path, text in zip(fresh, texts.values(), strict=True):
                 with path.open("w", encoding="utf-8", errors="backslashreplace") as file:
                     file.write(text)
                     file.flush()
                     os.fsync(file.fileno())
-            for path, place in fresh.items():
+            for path, place in zip(fresh, places, strict=True):
                 path.replace(place)
         except OSError as error:
-            raise UsageError(
-                f"the results cannot be written: {error.strerror}",
-                self.prefix,
-                "make room, or name another prefix with -o",
-            ) from None
+            what = f"the results cannot be written: {error.strerror}"
+            fix = "make room, or name another prefix with -o"
+            raise UsageError(what, self.prefix, fix) from None
         finally:
             for path in fresh:
                 with contextlib.suppress(OSError):  # most are gone, and rightly so

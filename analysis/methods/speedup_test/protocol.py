@@ -19,53 +19,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...stats import classical as wilk
-from ...stats.classical import (
-    PairTests,
-    f_test,
-    ks_centred,
-    rank_sum,
-    student,
-    variance_ratio,
-    welch,
-)
+from ...stats import classical
 from ...stats.samples import Array, Flags
-from .result import (
-    F_TEST,
-    KOLMOGOROV,
-    LARGE,
-    SHAPIRO,
-    STUDENT,
-    WELCH,
-    WILCOXON,
-    Decision,
-    Outcome,
-    Side,
-    Step,
-    Swapped,
-)
+from . import result
+from .result import LARGE, Decision, Step
 
 P_TOLERANCE = 1e-12  # a p of exactly the risk must be accepted whatever its last digits
 
 _NO_LESS_MEAN = "the candidate's mean time is not below the baseline's"
 _HYPOTHESES = {
-    SHAPIRO: "the times are normally distributed",
-    F_TEST: "both sides have the same variance",
-    STUDENT: _NO_LESS_MEAN,
-    WELCH: _NO_LESS_MEAN,
-    KOLMOGOROV: "the times less their medians have the same distribution on both sides",
-    WILCOXON: "the candidate's times do not tend to be below the baseline's",
+    result.SHAPIRO: "the times are normally distributed",
+    result.F_TEST: "both sides have the same variance",
+    result.STUDENT: _NO_LESS_MEAN,
+    result.WELCH: _NO_LESS_MEAN,
+    result.KOLMOGOROV: "the times less their medians have the same distribution on both sides",
+    result.WILCOXON: "the candidate's times do not tend to be below the baseline's",
 }
 
-_MORE = f"more than {LARGE} runs"
-_APPROXIMATE = "its risk is approximate"
+_MORE, _APPROXIMATE = f"more than {LARGE} runs", "its risk is approximate"
 
 
 def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | None]:
     """Give the steps of the protocol for the mean of the k-th pair (figure 1), and the runs it asks for."""
     steps: list[Step] = []
     needed: list[int] = []
-    sides: tuple[tuple[Side, int, PairTests], ...] = (
+    sides: tuple[tuple[result.Side, int, classical.PairTests], ...] = (
         ("baseline", tests.n, tests.normal_x),
         ("candidate", tests.m, tests.normal_y),
     )
@@ -73,7 +51,7 @@ def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | 
         more, follows = _normality(runs, float(normal.pvalue[k]), risk)
         if more is not None:
             needed.append(more)
-        steps.append(_step(SHAPIRO, normal, k, risk, follows, side))
+        steps.append(_step(result.SHAPIRO, normal, k, risk, follows, side))
     if needed:
         return steps, max(needed)
     pooled = bool(tests.f.pvalue[k] > risk + P_TOLERANCE)
@@ -83,13 +61,13 @@ def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | 
         follows = "variances taken as equal: Student's t-test"
     else:
         follows = "variances differ: Welch's t-test"
-    fisher = _step(F_TEST, tests.f, k, risk, follows)
+    fisher = _step(result.F_TEST, tests.f, k, risk, follows)
     if fisher.statistic is not None:
         df = tests.n - 1, tests.m - 1
-        low, high = variance_ratio(fisher.statistic, df, confidence=1 - risk)
+        low, high = classical.variance_ratio(fisher.statistic, df, confidence=1 - risk)
         fisher = replace(fisher, low=low, high=high)
     steps.append(fisher)
-    name, last = (STUDENT, tests.student) if pooled else (WELCH, tests.welch)
+    name, last = (result.STUDENT, tests.student) if pooled else (result.WELCH, tests.welch)
     if math.isnan(last.pvalue[k]):
         follows = "the times do not differ by more than rounding: cannot conclude"
     else:
@@ -107,11 +85,11 @@ def median_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int 
         follows = f"the shapes differ: cannot conclude; {_MORE} are needed on both sides"
     else:
         follows = f"the shapes differ, but with {_MORE} the rank-sum test is used; {_APPROXIMATE}"
-    first = _step(KOLMOGOROV, tests.ks, k, risk, follows)
+    first = _step(result.KOLMOGOROV, tests.ks, k, risk, follows)
     if small and not one_shape:
         return [first], LARGE + 1
     follows = _verdict("median", tests.rank_sum, k, risk)
-    return [first, _step(WILCOXON, tests.rank_sum, k, risk, follows)], None
+    return [first, _step(result.WILCOXON, tests.rank_sum, k, risk, follows)], None
 
 
 def _normality(runs: int, p: float, risk: float) -> tuple[int | None, str]:
@@ -121,11 +99,11 @@ def _normality(runs: int, p: float, risk: float) -> tuple[int | None, str]:
             return None, f"not required with {_MORE}, and no departure is seen"
         if p <= risk + P_TOLERANCE:
             return None, f"not required with {_MORE}: the t-test is used; {_APPROXIMATE}"
-        if runs > wilk.MOST:
-            return None, f"not required with {_MORE}; no law is known beyond {wilk.MOST}"
+        if runs > classical.MOST:
+            return None, f"not required with {_MORE}; no law is known beyond {classical.MOST}"
         return None, f"all values are equal; not required with {_MORE}"
-    if runs < wilk.LEAST:
-        return wilk.LEAST, f"it needs {wilk.LEAST} runs, so cannot conclude"
+    if runs < classical.LEAST:
+        return classical.LEAST, f"it needs {classical.LEAST} runs, so cannot conclude"
     if math.isnan(p):
         return LARGE + 1, f"all values are equal, so cannot conclude; {_MORE} are needed"
     if p > risk + P_TOLERANCE:
@@ -133,17 +111,22 @@ def _normality(runs: int, p: float, risk: float) -> tuple[int | None, str]:
     return LARGE + 1, f"not normal: cannot conclude; {_MORE} are needed"
 
 
-def _verdict(centre: str, last: PairTests, k: int, risk: float) -> str:
+def _verdict(centre: str, last: classical.PairTests, k: int, risk: float) -> str:
     word = "is" if last.pvalue[k] <= risk + P_TOLERANCE else "is not"
     return f"the speedup of the {centre} {word} significant"
 
 
 def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
-    test: str, found: PairTests, k: int, risk: float, consequence: str, sample: Side | None = None
+    test: str,
+    found: classical.PairTests,
+    k: int,
+    risk: float,
+    consequence: str,
+    sample: result.Side | None = None,
 ) -> Step:
     p = float(found.pvalue[k])
     known = not math.isnan(p)
-    rejected: Outcome = "rejected" if p <= risk + P_TOLERANCE else "not rejected"
+    rejected: result.Outcome = "rejected" if p <= risk + P_TOLERANCE else "not rejected"
     return Step(
         test=test,
         hypothesis=_HYPOTHESES[test],
@@ -160,13 +143,6 @@ def _step(  # noqa: PLR0917 - what is read at a step, in the order of a sentence
 LEVELS = tuple(range(99, 50, -1))
 
 
-class Decided(NamedTuple):
-    """What the protocols say about one pair."""
-
-    mean: Decision
-    median: Decision
-
-
 def risk_of(confidence: float) -> float:
     """Give 1 - confidence as written: 0.05 for 0.95, not 0.050000000000000044."""
     return float(1 - Decimal(repr(float(confidence))))
@@ -178,13 +154,13 @@ class _Evidence:
 
     n: int
     m: int
-    normal_x: PairTests
-    normal_y: PairTests
-    f: PairTests
-    student: PairTests
-    welch: PairTests
-    ks: PairTests
-    rank_sum: PairTests
+    normal_x: classical.PairTests
+    normal_y: classical.PairTests
+    f: classical.PairTests
+    student: classical.PairTests
+    welch: classical.PairTests
+    ks: classical.PairTests
+    rank_sum: classical.PairTests
 
     def swapped(self, x: Array, y: Array) -> _Evidence:
         """Give the evidence with the sides swapped; only the one-sided tests look at their order."""
@@ -195,9 +171,9 @@ class _Evidence:
             m=self.n,
             normal_x=self.normal_y,
             normal_y=self.normal_x,
-            student=self.student if few else student(y, x),
-            welch=self.welch if few else welch(y, x),
-            rank_sum=rank_sum(y, x),
+            student=self.student if few else classical.student(y, x),
+            welch=self.welch if few else classical.welch(y, x),
+            rank_sum=classical.rank_sum(y, x),
         )
 
     def mean_at(self, risk: Array) -> tuple[Flags, Array]:
@@ -221,11 +197,11 @@ class _Evidence:
 
 def decide(
     x: Array, y: Array, confidences: Sequence[float | None], *, compatible: bool
-) -> list[Decided]:
-    """Judge pairs of samples of equal sizes."""
+) -> list[tuple[Decision, Decision]]:
+    """Judge pairs of samples of equal sizes, by mean and by median."""
     evidence = _evidence(x, y)
     swapped = evidence.swapped(x, y)
-    found = []
+    found: list[list[Decision]] = []
     for path, *judges in (
         (mean_path, evidence.mean_at, swapped.mean_at),
         (median_path, evidence.median_at, swapped.median_at),
@@ -233,19 +209,20 @@ def decide(
         ours, theirs = (_decided(one, confidences, compatible=compatible) for one in judges)
         ways = (path(evidence, k, one.risk) for k, one in enumerate(ours))
         found.append(list(map(_decision, ways, ours, theirs, confidences)))
-    return [Decided(*both) for both in zip(*found, strict=True)]
+    means, medians = found
+    return list(zip(means, medians, strict=True))
 
 
 def _evidence(x: Array, y: Array) -> _Evidence:
     n, m = x.shape[1], y.shape[1]
     unknown = np.full(len(x), np.nan)
-    missing = PairTests(statistic=unknown, pvalue=unknown)
+    missing = classical.PairTests(statistic=unknown, pvalue=unknown)
 
-    def normal(rows: Array) -> PairTests:
-        if not wilk.LEAST <= rows.shape[1] <= wilk.MOST:
+    def normal(rows: Array) -> classical.PairTests:
+        if not classical.LEAST <= rows.shape[1] <= classical.MOST:
             return missing
-        statistic, pvalue = wilk.shapiro_wilk(rows)
-        return PairTests(statistic=statistic, pvalue=pvalue)
+        statistic, pvalue = classical.shapiro_wilk(rows)
+        return classical.PairTests(statistic=statistic, pvalue=pvalue)
 
     few = min(n, m) < 2  # no variance
     return _Evidence(
@@ -253,11 +230,11 @@ def _evidence(x: Array, y: Array) -> _Evidence:
         m=m,
         normal_x=normal(x),
         normal_y=normal(y),
-        f=missing if few else f_test(x, y),
-        student=missing if few else student(x, y),
-        welch=missing if few else welch(x, y),
-        ks=ks_centred(x, y),
-        rank_sum=rank_sum(x, y),
+        f=missing if few else classical.f_test(x, y),
+        student=missing if few else classical.student(x, y),
+        welch=missing if few else classical.welch(x, y),
+        ks=classical.ks_centred(x, y),
+        rank_sum=classical.rank_sum(x, y),
     )
 
 
@@ -305,7 +282,7 @@ def _decision(
         steps=tuple(way[0]),
         needed_runs=way[1],
         searched=searched,
-        swapped=Swapped(
+        swapped=result.Swapped(
             significant=significant(theirs), confidence=theirs.level, pvalue=theirs.pvalue
         ),
     )

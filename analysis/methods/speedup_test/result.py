@@ -19,22 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ...errors import UsageError
-from ...pages import number_format as figures
-from ...pages.model import (
-    Caution,
-    Page,
-    Section,
-    Table,
-    Value,
-    cautions_of,
-    columns_of,
-    merged,
-    page,
-    page_of,
-    section,
-    table_of,
-    value_of,
-)
+from ...pages import model as pages, number_format as figures
 from ...pages.result import Result
 from ...stats.arguments import between
 from ...words import apart, shortened
@@ -359,7 +344,7 @@ _SESSIONS = (
 )
 
 
-def data_cautions(both: Match) -> tuple[Caution, ...]:
+def data_cautions(both: Match) -> tuple[pages.Caution, ...]:
     """Say what became of the data before any test."""
     unit = both.candidate.unit
     texts = {
@@ -368,10 +353,10 @@ def data_cautions(both: Match) -> tuple[Caution, ...]:
         "mean is the harmonic mean of the values",
     }
     known = (both.cautions, both.baseline.cautions, both.candidate.cautions)
-    return (*cautions_of(texts), *merged(*known))
+    return (*pages.cautions_of(texts), *pages.merged(*known))
 
 
-def benchmark_cautions(mean: Decision, median: Decision) -> tuple[Caution, ...]:
+def benchmark_cautions(mean: Decision, median: Decision) -> tuple[pages.Caution, ...]:
     """Say what is special about one benchmark."""
     sides = _not_normal(mean)
     texts = {
@@ -382,10 +367,10 @@ def benchmark_cautions(mean: Decision, median: Decision) -> tuple[Caution, ...]:
         and "the two samples do not differ by a shift only: the confidence for the median is "
         "approximate",
     }
-    return cautions_of(texts)
+    return pages.cautions_of(texts)
 
 
-def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
+def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[pages.Caution]:
     """Say on which benchmarks of a suite there is no conclusion, or an approximate one."""
     stopped = "a check did not hold, so that nothing can be concluded about the {} of {}: {}"
     doubtful = "the confidence for the {} is approximate on {}, because their large samples "
@@ -406,18 +391,14 @@ def suite_cautions(tests: Sequence[SpeedupTest]) -> Iterator[Caution]:
         if names:
             count = f"{len(names)} of {len(tests)} benchmarks"
             words = text.format(centre, count, figures.listed(names))
-            yield Caution(code, words, names)
+            yield pages.Caution(code, words, names)
 
 
 def _not_normal(mean: Decision) -> list[str]:
     """Give the sides whose normality is rejected where the t-test was used all the same."""
-    if len(mean.steps) <= 2:  # the path ends with Shapiro's tests
-        return []
-    return [
-        str(step.sample)
-        for step in mean.steps
-        if step.test == SHAPIRO and step.outcome == "rejected"
-    ]
+    steps = mean.steps if len(mean.steps) > 2 else ()  # else the path ends with Shapiro's tests
+    rejected = (step for step in steps if step.outcome == "rejected")
+    return [str(step.sample) for step in rejected if step.test == SHAPIRO]
 
 
 def _not_shifted(median: Decision) -> bool:
@@ -425,8 +406,15 @@ def _not_shifted(median: Decision) -> bool:
     return len(median.steps) > 1 and median.steps[0].outcome == "rejected"
 
 
-def protocol_cautions(tests: Sequence[SpeedupTest]) -> tuple[Caution, ...]:
-    """Say what is known of the protocols that were used."""
+def general_cautions(
+    tests: Sequence[SpeedupTest],
+    matrices: Sequence[PerformanceMatrix] = (),
+    weighting: Weighting | None = None,
+) -> tuple[pages.Caution, ...]:
+    """Say what is known of the protocols, how far runs are independent, and of overall gains."""
+    known = [matrix.sessions for matrix in matrices if matrix.sessions is not None]
+    count = len({ids for rows in known for row in rows for ids in row.tolist()})
+    unknown = not known or len(known) < len(matrices)
     texts = {
         "level-searched": any(test.mean.searched for test in tests)
         and "the confidence was searched, not asked for: when nothing differs such a search still finds "
@@ -445,35 +433,18 @@ def protocol_cautions(tests: Sequence[SpeedupTest]) -> tuple[Caution, ...]:
         and "the protocol for the median is no test of medians where the shapes differ: equal medians, "
         "bimodal against unimodal times, were declared a speedup in 13 % (15 runs) and 17 % (40 "
         "runs) of cases",
-    }
-    return cautions_of(texts)
-
-
-def session_cautions(*matrices: PerformanceMatrix) -> tuple[Caution, ...]:
-    """Say how far the runs are independent, where their sessions are known or not."""
-    known = [matrix.sessions for matrix in matrices if matrix.sessions is not None]
-    count = len({ids for rows in known for row in rows for ids in row.tolist()})
-    unknown = not known or len(known) < len(matrices)
-    texts = {
         "sessions-unknown": unknown and _SESSIONS,
         "one-session": not unknown
         and count == 1
         and f"all runs stem from one session, and the outcome holds within it only; {_SESSIONS}",
         "sessions-pooled": not unknown and count != 1 and _SESSIONS,
-    }
-    return cautions_of(texts)
-
-
-def weighting_cautions(weighting: Weighting) -> tuple[Caution, ...]:
-    """Say what is known of the overall gains and speedups of a suite."""
-    texts = {
         "time-counts-twice": weighting == "fraction"
         and "weights by time let the time count twice: the gain is governed by the squares of the times",
-        "accelerated-selected": "gain and speedup of the accelerated benchmarks leave the slowdowns "
-        "out: they are larger by selection, and mean something only beside the proportion and the "
-        "figures of all",
+        "accelerated-selected": weighting is not None
+        and "gain and speedup of the accelerated benchmarks leave the slowdowns out: they are larger "
+        "by selection, and mean something only beside the proportion and the figures of all",
     }
-    return cautions_of(texts)
+    return pages.cautions_of(texts)
 
 
 # --- In words: the answer first, then the path, then the figures of the suite.
@@ -495,27 +466,27 @@ def _percent(gain: float) -> str:
     return f"{100 * gain:z.2f} %"
 
 
-@page_of.register
-def benchmark_page(test: SpeedupTest, *, named: bool = True) -> Page:
+@pages.page_of.register
+def benchmark_page(test: SpeedupTest, *, named: bool = True) -> pages.Page:
     """Fill the page of one benchmark, with its name in the first line or without."""
     answers = [test.name] if named and test.name is not None else []
     for centre, value in zip(TESTED, (test.speedup_mean, test.speedup_median), strict=True):
         answers.append(f"speedup of the {centre} {_times(value)}: {_answer(test.of(centre))}")
     least = _times(test.speedup_min)
     answers.append(f"speedup of the minimum {least}: a description, no test belongs to it")
-    times = table_of(
+    times = pages.table_of(
         "times",
         [
             ("runs", str, test.runs_baseline, test.runs_candidate),
             *((WORDS[centre], _time, *test.times(centre)) for centre in CENTRES),
         ],
         ("<", lambda row: row[0]),
-        ("baseline", lambda row: Value(row[1](row[2]), row[2])),
-        ("candidate", lambda row: Value(row[1](row[3]), row[3])),
+        ("baseline", lambda row: pages.Value(row[1](row[2]), row[2])),
+        ("candidate", lambda row: pages.Value(row[1](row[3]), row[3])),
     )
     title = "Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}"
     paths = (_path(centre, test.of(centre)) for centre in TESTED)
-    return page(test, title, section(*answers), times, *paths)
+    return pages.page(test, title, pages.section(*answers), times, *paths)
 
 
 def _answer(decision: Decision) -> str:
@@ -534,15 +505,15 @@ def _answer(decision: Decision) -> str:
     return text
 
 
-def _path(word: str, decision: Decision) -> Section:
+def _path(word: str, decision: Decision) -> pages.Section:
     rows, notes = [], []
     for step in decision.steps:
-        statistic = p = Value("", None)
+        statistic = p = pages.Value("", None)
         if step.pvalue is not None and step.statistic is not None:
             sign = f"{_SIGNS[step.test]} = {figures.significant(step.statistic, 4)}"
             statistic, p = (
-                Value(sign, step.statistic),
-                Value(f"p {figures.pvalue(step.pvalue)}", step.pvalue),
+                pages.Value(sign, step.statistic),
+                pages.Value(f"p {figures.pvalue(step.pvalue)}", step.pvalue),
             )
         rows.append((step.test, step.sample or "both", statistic, p, step.outcome))
         note = step.consequence
@@ -550,18 +521,18 @@ def _path(word: str, decision: Decision) -> Section:
             low, high = (figures.significant(one, 4) for one in (step.low, step.high))
             note += f" (ratio {low} to {high} at confidence {1 - step.risk:.4g})"
         notes.append(note)
-    steps = Table(
+    steps = pages.Table(
         name=f"steps-{word}",
-        columns=columns_of("<test", "<sample", "<statistic", "<p", "<outcome"),
+        columns=pages.columns_of("<test", "<sample", "<statistic", "<p", "<outcome"),
         rows=tuple(rows),
         headed=False,
         notes=tuple(notes),
     )
-    return section(steps, title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
+    return pages.section(steps, title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
 
 
-@page_of.register
-def _(suite: SpeedupSuite) -> Page:
+@pages.page_of.register
+def _(suite: SpeedupSuite) -> pages.Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
     ours, theirs = apart((suite.candidate, suite.baseline), _VARIANT)
     n, slower = len(suite.benchmarks), suite.slower
@@ -584,7 +555,7 @@ def _(suite: SpeedupSuite) -> Page:
     called = shortened([test.name or "" for test in suite.benchmarks], _BENCHMARK)
     searched = any(test.required is None for test in suite.benchmarks)
     head = "<best level" if searched else "<significant"
-    benchmarks = table_of(
+    benchmarks = pages.table_of(
         "benchmarks",
         suite.benchmarks,
         ("<", lambda test: called[test.name or ""]),
@@ -595,7 +566,7 @@ def _(suite: SpeedupSuite) -> Page:
         ("median", "speedup_median", _times),
         (head, lambda test: _decided(test.median)),
     )
-    overall = table_of(
+    overall = pages.table_of(
         "overall",
         CENTRES,
         ("<", lambda centre: f"overall, by {WORDS[centre]}"),
@@ -605,20 +576,21 @@ def _(suite: SpeedupSuite) -> Page:
         ("speedup, accelerated", suite.speedup_accelerated.get, _times),
     )
     title = f"Speedup-Test: {suite.candidate} against {suite.baseline}"
-    means = section(overall, f"weights: {weights[suite.weighting]}")
-    return page(suite, title, text, benchmarks, means, section(*_shares(suite)))
+    means = pages.section(overall, f"weights: {weights[suite.weighting]}")
+    return pages.page(suite, title, text, benchmarks, means, pages.section(*_shares(suite)))
 
 
-def _decided(decision: Decision) -> Value:
+def _decided(decision: Decision) -> pages.Value:
     if decision.pvalue is None:
         needed = decision.needed_runs
-        return Value("cannot conclude" if needed is None else f"needs {needed} runs", None)
-    if decision.word == "slower" and decision.swapped.pvalue is not None:
-        return value_of(decision.swapped.pvalue, lambda p: f"slower, swapped p {figures.pvalue(p)}")
+        return pages.Value("cannot conclude" if needed is None else f"needs {needed} runs", None)
+    swapped = decision.swapped.pvalue
+    if decision.word == "slower" and swapped is not None:
+        return pages.Value(f"slower, swapped p {figures.pvalue(swapped)}", swapped)
     word = "yes" if decision.significant else "no"
     if decision.searched:
         word = "none" if decision.confidence is None else f"{decision.confidence:g}"
-    return Value(f"{word}, p {figures.pvalue(decision.pvalue)}", decision.pvalue)
+    return pages.Value(f"{word}, p {figures.pvalue(decision.pvalue)}", decision.pvalue)
 
 
 def _shares(suite: SpeedupSuite) -> Iterator[str]:
