@@ -420,7 +420,8 @@ def mixture(*, args: _MixtureOptions, out: TextIO) -> int:
     if args.clusters and not detailed:
         what = f"there are {len(names)} benchmarks, and --clusters lists one"
         raise UsageError(what, fix="add --benchmark NAME")
-    from ..methods.mixture.report import MixtureOptions, mixture_report
+    from ..methods.mixture.cell import MixtureOptions
+    from ..methods.mixture.report import mixture_report
     from ..stats.arguments import stream
 
     same = ("max_components", "starts", "resolution", "scale", "jitter", "shift", "clusters")
@@ -447,10 +448,9 @@ def mixture(*, args: _MixtureOptions, out: TextIO) -> int:
     if args.json:
         show(report, out, as_json=True)
         return 0
-    from ..methods.mixture.page import mixture_page
     from ..pages import as_text
 
-    text = as_text.render(mixture_page(report, digits=args.digits))
+    text = as_text.render(report.screen(digits=args.digits))
     out.write(f"{headed(text, metric_of(*matrices))}\n")
     return 0
 

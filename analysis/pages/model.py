@@ -130,14 +130,15 @@ def cautions_of(table: Mapping[str, Any]) -> tuple[Caution, ...]:
     """Give a caution for each code with a sentence; any other value says that it does not hold.
 
     Names that it is about follow the sentence, in a tuple, and last what a first screen says
-    instead.
+    instead. A list holds several of one code.
     """
     found = []
-    for code, words in table.items():
-        text, *more = words if isinstance(words, tuple) and words else (words,)
-        short = more.pop() if more and isinstance(more[-1], ShortSentence) else None
-        if isinstance(text, str):
-            found.append(Caution(code, text, tuple(more), short))
+    for code, each in table.items():
+        for words in each if isinstance(each, list) else [each]:
+            text, *more = words if isinstance(words, tuple) and words else (words,)
+            short = more.pop() if more and isinstance(more[-1], ShortSentence) else None
+            if isinstance(text, str):
+                found.append(Caution(code, text, tuple(more), short))
     return tuple(found)
 
 
@@ -345,9 +346,12 @@ def page(result: Any, title: str, *parts: Block | str) -> Page:  # noqa: ANN401 
 def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
     """Fill the page of a result.
 
-    A function is registered for its class (``@page_of.register``): beside it, or in the module that
-    `analysis.registry.PAGES` names, which is imported when a page is first asked for.
+    Its class has a `screen`, or a function is registered for it (``@page_of.register``): beside it, or in
+    the module that `analysis.registry.PAGES` names, which is imported when a page is first asked for.
     """
+    if hasattr(type(result), "screen"):
+        filled: Page = result.screen()
+        return filled
     for one in type(result).__mro__:
         if one.__name__ in PAGES:
             load(PAGES[one.__name__])

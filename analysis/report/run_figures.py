@@ -12,8 +12,9 @@ from ..data.iterations import judged_counts, values_of_run
 from ..data.matrix import PerformanceMatrix
 from ..diagnose.normality import normal_curves
 from ..errors import AnalysisError, InsufficientDataError
+from ..methods.mixture.cell import MixtureOptions
 from ..methods.mixture.pictures import draw_density as draw_mixture, window_of
-from ..methods.mixture.report import MixtureOptions, mixture_report
+from ..methods.mixture.report import mixture_report
 from ..pages.number_format import counted, quantity, span
 from ..plots.axes import (
     Axes,

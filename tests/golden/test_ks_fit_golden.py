@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
 
+from analysis.methods.mixture import fit_kernel
 from analysis.methods.mixture.fit import fit_mixture
-from analysis.methods.mixture.fit_kernel import draw_sorted
 from analysis.methods.mixture.goodness import FitTest, ks_fit
 from analysis.methods.mixture.model import Mixture
 
+draw_sorted = njit(fit_kernel.draw_sorted.py_func)
 HERE = Path(__file__).parent / "varcore_ammp"
 EXPECTED = json.loads((HERE / "expected.json").read_text())
 REFERENCE = EXPECTED["computed_R"]["ks_bootstrap_N2000"]

@@ -28,29 +28,18 @@ _EPS = 2.0**-52
 ROOT = math.sqrt(_EPS)
 _INNER = ROOT  # mclust's tolerance of the iterations inside an M-step
 _MOST_INNER = 100_000  # mclust has no limit
-# the places of the names in models.MODELS
-_EII, _VII, _EEI, _VEI, _EVI, _VVI, _EEE, _VEE, _EVE, _VVE, _EEV, _VEV, _EVV, _VVV = range(14)
+# the places of the names in models.MODELS; the axes of those up to VVI are the coordinates' own
+_EII, _VII, _EEI, _VEI, _EVI, VVI, _EEE, _VEE, _EVE, _VVE, _EEV, _VEV, _EVV, _VVV = range(14)
 
 
-@kernel
 def state_of(d: int, components: int) -> Array:
     """Give what a model keeps from one iteration to the next, before the first one.
 
     A count of iterations, the common shape, the axes (d, d), then of each component its shape
     (components, d) and its scale.
     """
-    state = np.ones(1 + d + d * d + components * d + components)
-    state[0] = 0.0
-    for i in range(d):
-        for j in range(d):
-            state[1 + d + i * d + j] = 1.0 if i == j else 0.0
-    return state
-
-
-@kernel
-def diagonal_only(code: int) -> bool:
-    """Tell whether a model's axes are the coordinates' own: its scatter needs no slopes."""
-    return code <= _VVI
+    ones = np.ones((components, d + 1))
+    return np.concatenate(([0.0], np.ones(d), np.eye(d).ravel(), ones.ravel()))
 
 
 @kernel
@@ -120,7 +109,7 @@ def _diagonals(code: int, squares: Array, sizes: Array, n: float, cov: Array) ->
         root, least = mean_of_logs(squares[k]), squares[k].min()
         if root <= _EPS or least / root <= _EPS:
             return False
-        if code == _VVI:
+        if code == VVI:
             if root / sizes[k] <= _EPS or least <= _EPS:
                 return False
             _put_diagonal(squares[k], 1 / sizes[k], cov[k])
@@ -388,13 +377,13 @@ def covariances(
     """Compute the components' covariances from their scatter; tell whether they exist.
 
     `squares` (K, d) are sums of squares of each coordinate, `scatter` (K, d, d) factors of the
-    scatter matrices, which `diagonal_only` models do not read; `cov` gets factors.
+    scatter matrices, which models up to VVI do not read; `cov` gets factors.
     """
     if code <= _VII:
         done = _spheres(code, squares, sizes, n, cov)
     elif code in (_VEI, _EEV, _VEV):
         done = _one_shape(code, squares, scatter, sizes, n, cov, state)
-    elif code <= _VVI:
+    elif code <= VVI:
         done = _diagonals(code, squares, sizes, n, cov)
     elif code == _VEE:
         done = _vee(scatter, sizes, n, cov)

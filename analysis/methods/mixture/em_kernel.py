@@ -22,7 +22,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ...stats.compiled import kernel
+from ...stats.compiled import inner, kernel
 from ...stats.samples import Array, Indices
 from .model import FLOOR, LANES, LN2, LN2_HIGH, LN2_LOW, TILE, TINY, most_levels
 
@@ -120,7 +120,7 @@ def _moments(_context: Any, x: Any, e: Any, inverse: Any, _n: Any, _centre: Any)
     return result(x, e, inverse, types.intp, types.float64), generate
 
 
-@kernel
+@inner
 def exponential(t: float) -> float:
     """Give exp(t), t from -700 to 700, to 5e-16 of itself."""
     shifted = _multiply_add(t, _LOG2E, _ROUND)
@@ -163,10 +163,11 @@ def _relative(x: float, k: int, p: Array, e: Array, i: int) -> tuple[float, floa
 
 
 @kernel
-def _split(total: Array, inverse: Array, mantissas: Array) -> tuple[int, int]:
-    """Write 1 / total and the mantissas of `total`; give their exponents' sum, and how many vanish.
+def _logs(total: Array, inverse: Array, mantissas: Array) -> tuple[float, int]:
+    """Write 1 / total; give the sum of the logarithms of `total`, and how many vanish.
 
-    The sum is meaningless when a total vanishes.
+    The mantissas, their number a multiple of LANES, are multiplied in LANES chains. The sum is meaningless
+    when a total vanishes.
     """
     exponents, vanishing = 0, 0
     for i in range(total.size):
@@ -175,26 +176,21 @@ def _split(total: Array, inverse: Array, mantissas: Array) -> tuple[int, int]:
         mantissas[i] = _double((word & _MANTISSA) | _ONE)
         inverse[i] = 1.0 / total[i]
         vanishing += total[i] < TINY
-    return exponents, vanishing
-
-
-@kernel
-def _product(values: Array) -> float:
-    """Multiply values, their number a multiple of LANES, in LANES chains."""
     a = b = c = d = e = f = g = h = 1.0
-    for i in range(0, values.size, LANES):
-        a *= values[i]
-        b *= values[i + 1]
-        c *= values[i + 2]
-        d *= values[i + 3]
-        e *= values[i + 4]
-        f *= values[i + 5]
-        g *= values[i + 6]
-        h *= values[i + 7]
-    return ((a * b) * (c * d)) * ((e * f) * (g * h))
+    for i in range(0, total.size, LANES):
+        a *= mantissas[i]
+        b *= mantissas[i + 1]
+        c *= mantissas[i + 2]
+        d *= mantissas[i + 3]
+        e *= mantissas[i + 4]
+        f *= mantissas[i + 5]
+        g *= mantissas[i + 6]
+        h *= mantissas[i + 7]
+    product = ((a * b) * (c * d)) * ((e * f) * (g * h))
+    return math.log(product) + exponents * LN2, vanishing
 
 
-@kernel
+@inner
 def e_step(x: Array, n: int, k: int, p: Array, tiles: Array) -> float:
     """Compute memberships and give the log-likelihood.
 
@@ -218,14 +214,14 @@ def e_step(x: Array, n: int, k: int, p: Array, tiles: Array) -> float:
             _densities(tile, p[MEAN, j], p[SLOPE, j], p[HEIGHT, j], e[j, :size], total)
         for i in range(real, size):
             total[i] = 1.0
-        exponents, vanishing = 0, 1
+        logs, vanishing = 0.0, 1
         while vanishing > 0:
-            exponents, vanishing = _split(total, inverse, mantissas)
+            logs, vanishing = _logs(total, inverse, mantissas)
             for i in range(real if vanishing > 0 else 0):
                 if total[i] < TINY:
                     total[i], largest = _relative(tile[i], k, p, e, i)
                     likelihood += largest
-        likelihood += math.log(_product(mantissas)) + exponents * LN2
+        likelihood += logs
         for i in range(real, size):
             inverse[i] = 0.0
         for j in range(k):
@@ -236,7 +232,7 @@ def e_step(x: Array, n: int, k: int, p: Array, tiles: Array) -> float:
     return likelihood
 
 
-levels_at_most = kernel(most_levels)
+levels_at_most = inner(most_levels)
 
 
 @kernel
@@ -256,14 +252,14 @@ def _quantile(x: Array, level: int, levels: int) -> float:
 
 
 @kernel
-def _distinct(x: Array, levels: int) -> int:
-    """Count the distinct quantiles at so many levels.
+def _cut_points(x: Array, levels: int, cuts: Array) -> int:
+    """Write the distinct quantiles at so many levels; give their number.
 
     Levels inside a run of ties give its value; so only those next to a gap between different
     neighbours are computed: heavy ties need thousands of levels, and most lie inside a run.
     """
     steps, spread = levels - 1, x.size - 1
-    count, done, last = 0, -1, 0.0
+    count, done = 0, -1
     for j in range(spread):
         if x[j] == x[j + 1]:
             continue
@@ -271,13 +267,13 @@ def _distinct(x: Array, levels: int) -> int:
         done = max(done, min(steps, (j + 1) * steps // spread + 2))
         for level in range(first, done + 1):
             q = _quantile(x, level, levels)
-            if count == 0 or q != last:
-                last = q
+            if count == 0 or q != cuts[count - 1]:
+                cuts[count] = q
                 count += 1
     return count
 
 
-@kernel
+@inner
 def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Indices) -> int:
     """Divide the sorted values x into k classes at quantiles.
 
@@ -287,30 +283,19 @@ def quantile_start(x: Array, k: int, levels: int, cuts: Array, bounds: Indices) 
     """
     levels = max(levels, k + 1)
     most = levels_at_most(x.size, k)
-    while levels <= most and _distinct(x, levels) <= k:
+    count = 0
+    while levels <= most and count <= k:
+        count = _cut_points(x, levels, cuts)
         levels += 1
-    if levels > most:
+    if count <= k:
         return -1
-    count = _cut_points(x, levels, cuts)
     if count > k + 1:
         _close_gaps(cuts, count, count - k - 1)
     bounds[0] = 0
     bounds[k] = x.size
     for i in range(1, k):  # the outer two cut points are beyond all values
         bounds[i] = first_at_least(x, x.size, cuts[i])
-    return levels
-
-
-@kernel
-def _cut_points(x: Array, levels: int, cuts: Array) -> int:
-    """Write the distinct quantiles at so many levels; give their number."""
-    count = 0
-    for level in range(levels):
-        q = _quantile(x, level, levels)
-        if count == 0 or q != cuts[count - 1]:
-            cuts[count] = q
-            count += 1
-    return count
+    return levels - 1
 
 
 @kernel
@@ -332,7 +317,7 @@ def _close_gaps(cuts: Array, count: int, surplus: int) -> None:
             kept += 1
 
 
-@kernel
+@inner
 def first_at_least(x: Array, n: int, value: float) -> int:
     """Give the number of values below `value` among the n first, sorted ones of x."""
     low, high = 0, n
@@ -345,7 +330,7 @@ def first_at_least(x: Array, n: int, value: float) -> int:
     return low
 
 
-@kernel
+@inner
 def random_start(x: Array, n: int, k: int, draws: Array, centres: Array, bounds: Indices) -> bool:
     """Divide the n first, sorted values of x around k centres drawn as k-means++ draws them.
 

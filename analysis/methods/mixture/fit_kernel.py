@@ -1,6 +1,6 @@
 """All candidate mixtures of a sample, fitted by mclust's rules. Compiled; called from any thread.
 
-`fit_sorted` fits one sorted sample. It writes into room that the caller provides and allocates nothing,
+`fit_sorted` is the one way in. It works in room that the caller provides and allocates nothing,
 so one thread can go through thousands of samples without the interpreter's lock.
 
 Layout of the outputs for K up to `most`:
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...stats.compiled import kernel
+from ...stats.compiled import inner, kernel
 from ...stats.samples import Array, Indices, Integers
 from .em_kernel import (
     CENTRE,
@@ -97,9 +97,9 @@ def room_for(n: int, most: int, starts: int = 1) -> Room:
 
 
 @kernel
-def fit_sorted(values: Array, floor: float, draws: Array, room: Room) -> None:
-    """Fit all candidates to one sample: go through K = 1, 2, ... and keep the best one."""
-    table, state, found = room.table, room.state, room.found
+def _fit(floor: float, room: Room) -> None:
+    """Fit all candidates to the values in `room`: go through K = 1, 2, ... and keep the best one."""
+    values, draws, table, state, found = room.values, room.draws, room.table, room.state, room.found
     n, most = values.size, table.shape[1]
     x, start, bounds, p = room.x, room.start, room.bounds, room.p
     _blank(table)
@@ -360,7 +360,7 @@ def _normal(state: Seeds) -> float:
             return u * math.sqrt(-2.0 * math.log(square) / square)
 
 
-@kernel
+@inner
 def draw_sorted(state: Seeds, rows: Array, x: Array) -> None:
     """Fill x with independent values in ascending order of a mixture: rows of weights, means and sds.
 
@@ -391,7 +391,7 @@ def _sort(x: Array) -> None:
             x[j] = value
 
 
-@kernel
+@inner
 def ks_distance(x: Array, rows: Array, components: int) -> float:
     """Give the largest distance between the sorted values' step function and the mixture's CDF.
 
@@ -408,11 +408,17 @@ def ks_distance(x: Array, rows: Array, components: int) -> float:
 
 
 @kernel
-def replicate_distances(
-    seeds: Seeds, rows: Array, floor: float, room: Room, distances: Array
-) -> None:
-    """Write the distance of each replicate of a mixture (`draw_sorted`) from the one fitted to it."""
+def fit_sorted(seeds: Seeds, rows: Array, floor: float, room: Room, distances: Array) -> None:
+    """Write the distance of each replicate of a mixture (`draw_sorted`) from the one fitted to it.
+
+    Without seeds the values in `room` are fitted, as `fitted` does; or, where `distances` has a place for it,
+    their distance from the mixture is written.
+    """
     draws = room.draws
+    if seeds.size == 0 and distances.size == 0:
+        _fit(floor, room)
+    elif seeds.size == 0:
+        distances[0] = ks_distance(room.values, rows, rows.shape[1])
     for i in range(seeds.size):
         room.random[0] = seeds[i]
         draw_sorted(room.random, rows, room.values)
@@ -420,9 +426,28 @@ def replicate_distances(
             for k in range(draws.shape[1]):
                 for j in range(draws.shape[1]):
                     draws[attempt, k, j] = _uniform(room.random)
-        fit_sorted(room.values, floor, draws, room)
+        _fit(floor, room)
         k = int(room.found[0])
         distances[i] = ks_distance(room.values, room.state, k) if k > 0 else np.nan
+
+
+_NO_SEEDS, _NO_ROWS = np.empty(0, dtype=np.uint64), np.empty((3, 0))
+
+
+def fitted(values: Array, floor: float, most: int, draws: Array) -> Room:
+    """Fit all candidates to sorted values, with a further start for each of `draws` (starts, most, most)."""
+    room = room_for(values.size, most, len(draws) + 1)
+    room.values[:], room.draws[:] = values, draws
+    fit_sorted(_NO_SEEDS, _NO_ROWS, float(floor), room, np.empty(0))
+    return room
+
+
+def distance(values: Array, rows: Array) -> float:
+    """Give the distance of sorted values from a mixture: rows of weights, means and sds."""
+    room, found = room_for(values.size, 1), np.empty(1)
+    room.values[:] = values
+    fit_sorted(_NO_SEEDS, rows, 0.0, room, found)
+    return float(found[0])
 
 
 @kernel

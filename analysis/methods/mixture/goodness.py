@@ -3,12 +3,7 @@
 The distance between the values and a mixture fitted to them is smaller than to the law that they
 come from, so the usual table never rejects. Here samples are drawn from the fitted mixture, and each
 goes through the whole procedure again: number of components and variances are chosen anew, and its
-distance taken ([1]_, section 5.1).
-
-References
-----------
-.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, sections 4, 5, 7 and 8.
+distance taken (section 5.1).
 """
 
 from __future__ import annotations
@@ -26,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, Page, Value, cautions_of, page, page_of, section, table_of
-from ...pages.result import Result
+from ...pages.model import Caution, Page, Table, cautions_of, columns_of, page, section, value_of
+from ...pages.result import Result, plain
 from ...stats.arguments import between, checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, clock_step, read_only
 from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
@@ -96,37 +91,36 @@ class FitTest(Result):
         head = {"rejected": self.rejected(), "components": self.mixture.components}
         return {**head, **Result.body(self)}
 
-
-@page_of.register(FitTest)
-def _fit_test_page(test: FitTest) -> Page:
-    critical = table_of(
-        "critical-distances",
-        ("critical distance",),
-        ("<risk", str),
-        *(
-            (
-                f"{risk:g}",
-                lambda _, d=d: Value("-", None) if math.isnan(d) else Value(f"{d:.4f}", d),
-            )
-            for risk, d in test.critical.items()
-        ),
-    )
-    head = f"these {test.n} values show no departure from a mixture of Gaussians"
-    if test.rejected():
-        head = f"no mixture of Gaussians fits these {test.n} values"
-    fitted = figures.counted(test.mixture.components, "Gaussian")
-    texts = [
-        f"{head} (p {figures.pvalue(test.pvalue)})",
-        f"the distance from the fitted {fitted} is {test.statistic:.4f}; of {test.resamples} samples "
-        f"drawn from the fit and fitted again, {test.further} are as far or further",
-    ]
-    if not test.rejected():
-        texts.append(
-            "this is weak evidence for the fit: of samples of 35 lognormal values the test tells "
-            "about one in ten from a mixture"
+    def screen(self) -> Page:
+        """Set the outcome, and the distances that decide."""
+        critical = Table(
+            name="critical-distances",
+            columns=columns_of("<risk", *(f"{risk:g}" for risk in self.critical)),
+            rows=(
+                (
+                    "critical distance",
+                    *(value_of(plain(d), "{:.4f}".format) for d in self.critical.values()),
+                ),
+            ),
         )
-    published = f"p as published, k/N: {test.pvalue_published:.4g}"
-    return page(test, "Fit of a Gaussian mixture", section(*texts), section(critical, published))
+        head = f"these {self.n} values show no departure from a mixture of Gaussians"
+        if self.rejected():
+            head = f"no mixture of Gaussians fits these {self.n} values"
+        fitted = figures.counted(self.mixture.components, "Gaussian")
+        texts = [
+            f"{head} (p {figures.pvalue(self.pvalue)})",
+            f"the distance from the fitted {fitted} is {self.statistic:.4f}; of {self.resamples} samples "
+            f"drawn from the fit and fitted again, {self.further} are as far or further",
+        ]
+        if not self.rejected():
+            texts.append(
+                "this is weak evidence for the fit: of samples of 35 lognormal values the test tells "
+                "about one in ten from a mixture"
+            )
+        published = f"p as published, k/N: {self.pvalue_published:.4g}"
+        return page(
+            self, "Fit of a Gaussian mixture", section(*texts), section(critical, published)
+        )
 
 
 def ks_cautions(test: FitTest, given: Mixture) -> tuple[Caution, ...]:
@@ -241,7 +235,7 @@ def ks_fit(
     InsufficientDataError, AnalysisError
         As `fit_mixture`; also if values tie without a common step and none is given.
     """
-    from .fit_kernel import ks_distance
+    from .fit_kernel import distance
 
     count = counted("resamples", resamples, most=MOST_RESAMPLES)
     most = counted("max_components", max_components, most=MOST_COMPONENTS)
@@ -267,7 +261,7 @@ def ks_fit(
     found = _distances(portion, seeds, sample.values.size, workers=workers, progress=progress)
     failed = int(np.isnan(found).sum())
     found = read_only(np.sort(np.where(np.isnan(found), _FAILED, found)))
-    statistic = float(ks_distance(sample.values, rows, rows.shape[1]))
+    statistic = distance(sample.values, rows)
     result = FitTest(
         statistic=statistic,
         pvalue=(count - int(np.searchsorted(found, statistic)) + 1) / (count + 1),
@@ -322,11 +316,11 @@ def _portion(
     rows: Array,
     limits: tuple[int, float, int, int],
 ) -> Array:
-    from .fit_kernel import replicate_distances, room_for
+    from .fit_kernel import fit_sorted, room_for
 
     found = np.empty(seeds.size)
     n, floor, starts, most = limits
-    replicate_distances(seeds, rows, floor, room_for(n, most, starts), found)
+    fit_sorted(seeds, rows, float(floor), room_for(n, most, starts), found)
     return found
 
 
@@ -355,15 +349,15 @@ class CorpusFit(Result):
     test: FitTest | None
     why: str | None
 
-
-@page_of.register(CorpusFit)
-def _corpus_fit_page(row: CorpusFit) -> Page:
-    found = row.why
-    if row.mixture is not None and row.test is not None:
-        of = figures.counted(row.mixture.components, "Gaussian")
-        found = f"{of}, distance {row.test.statistic:.4f}, p {figures.pvalue(row.test.pvalue)}"
-    name = shorten(row.label, 40)
-    return Page(title="Gaussian mixture of a sample", sections=(section(f"{name}: {found}"),))
+    def screen(self) -> Page:
+        """Set the fit in one line."""
+        found = self.why
+        if self.mixture is not None and self.test is not None:
+            of = figures.counted(self.mixture.components, "Gaussian")
+            p = figures.pvalue(self.test.pvalue)
+            found = f"{of}, distance {self.test.statistic:.4f}, p {p}"
+        text = section(f"{shorten(self.label, 40)}: {found}")
+        return Page(title="Gaussian mixture of a sample", sections=(text,))
 
 
 @checks_arguments

@@ -32,8 +32,9 @@ import numpy as np
 
 from ...stats.compiled import kernel
 from ...stats.samples import Array, Integers
-from .covariance_kernel import ROOT, covariances, diagonal_only, state_of
+from .covariance_kernel import ROOT, VVI, covariances
 from .em_kernel import exponential
+from .model import FLOOR, LOG_2PI, MOST_ITERATIONS, TOLERANCE
 
 SIZE, TERM, TRACE, SUMS = range(4)  # columns of the table of clusters: from SUMS on d sums over the
 # square root of the size, then the upper triangle of the scatter matrix, row by row
@@ -168,16 +169,6 @@ def _costs(
 
 
 @kernel
-def _cheapest(least: Array, clusters: int) -> int:
-    """Give the row with the least cost, the last of equal ones."""
-    best = 1
-    for j in range(2, clusters):
-        if least[j] <= least[best]:
-            best = j
-    return best
-
-
-@kernel
 def _renew(
     table: Array,
     i: int,
@@ -219,7 +210,10 @@ def partitions(points: Array, alpha: float, classes: Integers) -> None:
     for clusters in range(n, 1, -1):
         if clusters <= most:
             _snapshot(owner, classes[clusters - 1], numbers)
-        j, last = _cheapest(least, clusters), clusters - 1
+        j, last = 1, clusters - 1
+        for row in range(2, clusters):  # of equal ones the last
+            if least[row] <= least[j]:
+                j = row
         i = place[j]
         first = truth if i == newest else i
         second = truth if j == newest else j
@@ -239,13 +233,6 @@ def partitions(points: Array, alpha: float, classes: Integers) -> None:
         _store(table, i, d)
         _renew(table, i, last, d, alpha, costs, least, place, left)
     _snapshot(owner, classes[0], numbers)
-
-
-OUTCOME = 2  # numbers that `fit` reports: log-likelihood (nan: failed), iterations
-_TOLERANCE = 1e-5
-_MOST_STEPS = 1_000_000  # mclust has no limit; the likelihood rises, so none is reached
-_LOG_2PI = math.log(2 * math.pi)
-_FLOOR = -700.0  # where a membership counts as nothing
 
 
 @kernel
@@ -350,7 +337,7 @@ def maximise(
             _centred(x[j], means[k, j], rest[j])
             _times(z[k], rest[j], weighted)
             squares[k, j] = _product(weighted, rest[j])
-        if not diagonal_only(code):
+        if code > VVI:  # its axes are not the coordinates' own
             _factor(z[k], rest, weighted, scatter[k])
     return covariances(code, squares, scatter, sizes, float(n), cov, state)
 
@@ -361,7 +348,7 @@ def _log_densities(x: Array, mean: Array, cov: Array, weight: float, rest: Array
     d, n = x.shape
     top = math.log(weight)
     for j in range(d):
-        top -= 0.5 * (_LOG_2PI + math.log(cov[j, j]))
+        top -= 0.5 * (LOG_2PI + math.log(cov[j, j]))
     for i in range(n):
         q[i] = top
     for j in range(d):
@@ -383,8 +370,8 @@ def _larger(q: Array, largest: Array) -> None:
 def _shares(q: Array, largest: Array, total: Array) -> None:
     for i in range(q.size):
         t = q[i] - largest[i]
-        share = exponential(t if t > _FLOOR else _FLOOR)
-        q[i] = share if t > _FLOOR else 0.0
+        share = exponential(t if t > FLOOR else FLOOR)
+        q[i] = share if t > FLOOR else 0.0
         total[i] += q[i]
 
 
@@ -414,26 +401,28 @@ def expectation(x: Array, weights: Array, means: Array, cov: Array, z: Array, ro
 
 @kernel
 def fit(
-    code: int, x: Array, z: Array, weights: Array, means: Array, cov: Array, outcome: Array
-) -> None:
+    code: int,
+    x: Array,
+    z: Array,
+    weights: Array,
+    means: Array,
+    cov: Array,
+    state: Array,
+    room: Array,
+) -> tuple[float, int]:
     """Fit one candidate by EM from the memberships in z, which are then those of the end.
 
-    The parameters written are those that the log-likelihood belongs to.
+    The parameters written are those that the log-likelihood belongs to, which is given with the number of
+    iterations: nan for a candidate that failed. `state` is as `state_of` gives it, `room` as in `expectation`.
     """
-    components, n = z.shape
-    state = state_of(x.shape[0], components)
-    room = np.empty((2 + x.shape[0], n))
     before = 2.0**1022
-    outcome[0] = np.nan
-    for step in range(1, _MOST_STEPS + 1):
-        outcome[1] = step
+    for step in range(1, MOST_ITERATIONS):
         if not maximise(code, x, z, weights, means, cov, state):
-            return
+            break
         likelihood = expectation(x, weights, means, cov, z, room)
         if not math.isfinite(likelihood):
-            return
-        change = abs(before - likelihood) / (1 + abs(likelihood))
-        before = likelihood
-        if change <= _TOLERANCE:
             break
-    outcome[0] = before
+        if abs(before - likelihood) / (1 + abs(likelihood)) <= TOLERANCE:
+            return likelihood, step
+        before = likelihood
+    return np.nan, 0

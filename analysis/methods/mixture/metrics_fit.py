@@ -2,15 +2,8 @@
 
 A model's name has a letter for the volume of the ellipsoids, one for their shape and one for their
 orientation: E equal, V varying, I (shape) spheres or (orientation) along the axes. The candidates are K = 1 .. 9 components in each of fourteen models of what the components share,
-fitted by EM from a hierarchical clustering; BIC chooses ([1]_, section 9.1, asks for such models).
-The numerical conventions are those of the R package mclust 6.0.0 ([2]_).
-
-References
-----------
-.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 9.1.
-.. [2] L. Scrucca, M. Fop, T. B. Murphy, A. E. Raftery, "mclust 5: clustering, classification and
-       density estimation using Gaussian finite mixture models", The R Journal 8(1), 2016.
+fitted by EM from a hierarchical clustering; BIC chooses (Worms and Touati, section 9.1, ask for such
+models). The numerical conventions are those of the R package mclust 6.0.0.
 """
 
 from __future__ import annotations
@@ -29,7 +22,7 @@ from ...pages.result import plain
 from ...stats.arguments import checks_arguments, chosen, counted, numbers
 from ...stats.samples import Array, Flags, Indices, Integers
 from .fit import MOST_COMPONENTS, at_limit, discarded
-from .model import Gaussians, Mixture, Parameters, finite, frozen, total_weight
+from .model import LOG_2PI, Gaussians, Mixture, Parameters, finite, frozen, total_weight
 
 MODELS = (  # a model's place is its code in the kernels
     *("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE"),
@@ -40,7 +33,6 @@ SIMPLEST = ("EII", "EEI", "EEE")  # of one Gaussian all models of a kind are the
 
 COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 LEAST_CORRELATED = 5  # runs of a cluster of which a correlation is told
-_LOG_2PI = math.log(2 * math.pi)
 REFERENCES = (
     "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
     "statistics, IEEE TMSCS 2018, section 9.1",
@@ -250,7 +242,7 @@ class MixtureOfMetrics(Gaussians):
                     rest = rest - lower[:, j, i] * known
                 left.append(rest / lower[:, j, j])
             square = sum(rest**2 for rest in left)
-        scale = np.log(self.weights) - 0.5 * d * _LOG_2PI
+        scale = np.log(self.weights) - 0.5 * d * LOG_2PI
         for j in range(d):
             scale = scale - np.log(spread[:, j]) - np.log(lower[:, j, j])
         return np.asarray(scale - 0.5 * square)
@@ -427,48 +419,39 @@ def joint_cautions(
     clock = "; clusters may describe the steps of a clock" if distinct < n * 0.5 else ""
     ratio = float(spreads.max() / spreads.min())
     lost = sum(math.isnan(value) for row in table.values() for value in row)
-    known = ((name, len(np.unique(column))) for name, column in zip(names, runs.T, strict=True))
-    return (
-        *cautions_of(
-            {
-                "few-values": n < 30 and f"{n} {what}",
-                "small-cluster": n >= 30
-                and k > 1
-                and smallest < 10
-                and f"the smallest cluster has about {smallest:.1f} runs: its spread and its "
-                "correlations are hardly determined",
-                "components-at-limit": at_limit(k, asked, n),
-                "many-ties": distinct < n
-                and f"{n - distinct} of {n} runs repeat others; ties among distances are broken by "
-                f"rounding, and may be broken otherwise in mclust{clock}",
-            }
-        ),
-        *(
-            Caution(
-                "metric-ties",
+    known = [(name, len(np.unique(column))) for name, column in zip(names, runs.T, strict=True)]
+    return cautions_of(
+        {
+            "few-values": n < 30 and f"{n} {what}",
+            "small-cluster": n >= 30
+            and k > 1
+            and smallest < 10
+            and f"the smallest cluster has about {smallest:.1f} runs: its spread and its "
+            "correlations are hardly determined",
+            "components-at-limit": at_limit(k, asked, n),
+            "many-ties": distinct < n
+            and f"{n - distinct} of {n} runs repeat others; ties among distances are broken by "
+            f"rounding, and may be broken otherwise in mclust{clock}",
+            "metric-ties": [
                 f"only {count} of {n} values of {name} are distinct: clusters, their correlations "
-                f"and the lead in BIC may describe the steps of {name} instead of the program",
-            )
-            for name, count in known
-            if count < n * 0.5
-        ),
-        *cautions_of(
-            {
-                "spreads-unlike": units == "given"
-                and ratio > 1e5
-                and f"the metrics' spreads differ by a factor of {ratio:.2g} as numbers: mclust's "
-                'limits then discard candidates for their units alone; units="spread" does not',
-                "candidates-discarded": discarded(lost, len(table) * min(asked, n)),
-                "direction-is-rounding": model == "EEV"
-                and k > 1
-                and smallest <= d
-                and f"EEV gives a cluster of up to {d} runs a direction that is rounding error: its "
-                "BIC depends on the order of the rows",
-                "start-of-some": n > START_POINTS
-                and f"the start takes {START_POINTS} of {n} runs, evenly spaced in the order of the "
-                "first metric; mclust draws them at random, so its result may differ",
-            }
-        ),
+                f"and the lead in BIC may describe the steps of {name} instead of the program"
+                for name, count in known
+                if count < n * 0.5
+            ],
+            "spreads-unlike": units == "given"
+            and ratio > 1e5
+            and f"the metrics' spreads differ by a factor of {ratio:.2g} as numbers: mclust's "
+            'limits then discard candidates for their units alone; units="spread" does not',
+            "candidates-discarded": discarded(lost, len(table) * min(asked, n)),
+            "direction-is-rounding": model == "EEV"
+            and k > 1
+            and smallest <= d
+            and f"EEV gives a cluster of up to {d} runs a direction that is rounding error: its "
+            "BIC depends on the order of the rows",
+            "start-of-some": n > START_POINTS
+            and f"the start takes {START_POINTS} of {n} runs, evenly spaced in the order of the "
+            "first metric; mclust draws them at random, so its result may differ",
+        }
     )
 
 
@@ -635,11 +618,10 @@ def _fitted(sample: _ScaledRuns, model: str, k: int) -> _Candidate | None:
             return None
         z = np.empty((k, n))
         em.expectation(x, weights, means, cov, z, room)
-    outcome = np.empty(em.OUTCOME)
-    em.fit(code, x, z, weights, means, cov, outcome)
-    if math.isnan(outcome[0]) or _is_flat(cov):
+    found = em.fit(code, x, z, weights, means, cov, shapes.state_of(d, k), room)
+    if math.isnan(found[0]) or _is_flat(cov):
         return None
-    return _Candidate(model, float(outcome[0]), int(outcome[1]), weights, means, cov, z)
+    return _Candidate(model, *found, weights, means, cov, z)
 
 
 _ONE = {model: 0 if model[1] == "I" else 2 if model[2] == "I" else 6 for model in MODELS}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,7 +48,7 @@ from .metrics_fit import (
     fit_mixture_of_metrics,
     listed,
 )
-from .model import BIC_MARGIN, likelihood_and_bic
+from .model import BIC_MARGIN
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -268,9 +268,9 @@ class PlaneCell(Result):
 
     benchmark: str
     variant: str
-    pairs: MetricPairs | None
-    mixture: MixtureOfMetrics | None
-    problem: str | None
+    pairs: MetricPairs | None = None
+    mixture: MixtureOfMetrics | None = None
+    problem: str | None = None
 
     @property
     def n(self) -> int:
@@ -284,6 +284,37 @@ class PlaneCell(Result):
             of = self.mixture.classify(self.pairs.values)
         return {"n": self.n, "classification": plain(of), **Result.body(self)}
 
+    def screen(self) -> Page:
+        """Set the cell alone."""
+        units = () if self.pairs is None else self.pairs.units
+        count = "Several" if self.pairs is None else COUNTS[len(units)].capitalize()
+        return Page(
+            title=f"{count} metrics of {self.variant} on {self.benchmark}",
+            sections=(self.detail(1),),
+            cautions=(*self.cautions, *self.of_mixture()),
+        )
+
+    def of_mixture(self) -> Iterator[Caution]:
+        """Give the cautions of the mixture, said of the cell."""
+        if self.mixture is not None:
+            name = f"{self.benchmark} / {self.variant}"
+            yield from (caution.of(name) for caution in self.mixture.cautions)
+
+    def detail(self, place: int) -> Section:
+        """Set the clusters and their picture; `place` counts the cells of a page."""
+        name = " / ".join(shorten(one, _LONG_CELL) for one in (self.benchmark, self.variant))
+        if self.mixture is None or self.pairs is None:
+            return section(f"{name}: {self.problem}")
+        blocks = _clusters(self.mixture, f"clusters-{place}")
+        if len(self.mixture.names) <= MOST_DRAWN:
+            alt = (
+                f"runs of {self.variant} on {self.benchmark} by cluster, with an ellipse around half and "
+                "around 95 % of each cluster"
+            )
+            draw = partial(plane_picture, self.mixture, self.pairs.values, units=self.pairs.units)
+            blocks.append(Figure(name=f"plane-{place}", alt=alt, draw=draw))
+        return section(*blocks, title=name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlaneReport(Result):
@@ -296,6 +327,46 @@ class PlaneReport(Result):
     units: tuple[str, ...]
     cells: tuple[PlaneCell, ...]
     detailed: bool
+
+    def screen(self) -> Page:
+        """Set each cell, or a line for each."""
+        pairs = zip(self.metrics, self.units, strict=True)
+        both = listed(
+            [f"{name} ({unit})" if figures.unit_text(unit) else name for name, unit in pairs]
+        )
+        cells, cautions = [self._lines()], self.cautions
+        if self.detailed:
+            cells = [cell.detail(k) for k, cell in enumerate(self.cells, 1)]
+            cautions += tuple(caution for cell in self.cells for caution in cell.of_mixture())
+        head = section(f"{both} of the same runs")
+        return Page(title=f"Clusters of {both}", sections=(head, *cells), cautions=cautions)
+
+    def _lines(self) -> Section:
+        """Set a line for each cell, then what the columns mean, then why cells have no fit."""
+        first: dict[str, PlaneCell] = {}  # whose benchmark is named
+        for cell in self.cells:
+            first.setdefault(cell.benchmark, cell)
+        table = table_of(
+            "cells",
+            self.cells,
+            (
+                "<benchmark",
+                lambda c: shorten(c.benchmark, _CELL) if first[c.benchmark] is c else "",
+            ),
+            ("<variant", lambda cell: shorten(cell.variant, _CELL)),
+            ("runs", "n"),
+            ("clusters", lambda cell: "none" if cell.mixture is None else cell.mixture.components),
+            ("r within", lambda cell: _strongest(cell.mixture, within=True)),
+            ("r overall", lambda cell: _strongest(cell.mixture, within=False)),
+        )
+        which = "" if len(self.metrics) == 2 else " (of the two that do most)"
+        note = (
+            f"r within: how the metrics move together inside clusters{which}, r overall: in all runs; "
+            "--benchmark NAME gives a benchmark's clusters"
+        )
+        of = ((f"{cell.benchmark} / {cell.variant}", cell.problem) for cell in self.cells)
+        problems = dict.fromkeys(f"{name}: {problem}" for name, problem in of if problem)
+        return section(table, note, *list(problems)[:8])  # cells without a fit whose reason is said
 
 
 def plane_report(
@@ -324,23 +395,15 @@ def plane_report(
     for done, (trial, name, variant) in enumerate(wanted):
         if progress is not None:
             progress(done, len(wanted), f"{name} / {variant}")
-        pairs, fitted, problem = None, None, None
+        cell = PlaneCell(benchmark=name, variant=variant)
         try:
             pairs = pairs_of_runs(trial, variant, name, metrics=metrics)
-            fitted = fit_mixture_of_metrics(
-                pairs.values, max_components=max_components, names=metrics, units="spread"
-            )
+            cell = replace(cell, pairs=pairs, cautions=pairs.cautions)
+            how: dict[str, Any] = {"max_components": max_components, "units": "spread"}
+            fitted = fit_mixture_of_metrics(pairs.values, names=metrics, **how)
+            cell = replace(cell, mixture=fitted)
         except AnalysisError as error:
-            problem = error.what
-        texts = () if pairs is None else pairs.cautions
-        cell = PlaneCell(
-            benchmark=name,
-            variant=variant,
-            pairs=pairs,
-            mixture=fitted,
-            problem=problem,
-            cautions=texts,
-        )
+            cell = replace(cell, problem=error.what)
         cells.append(cell)
     if all(cell.mixture is None for cell in cells):
         first = cells[0]
@@ -382,82 +445,10 @@ def meaning(model: str) -> str:
     return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
 
 
-@page_of.register(MixtureOfMetrics)
+@page_of.register
 def _mixture_page(mixture: MixtureOfMetrics) -> Page:
-    title = f"Gaussian mixture of {listed(mixture.names)}"
-    sections = (section(*_clusters(mixture, "clusters")),)
-    return page(mixture, title, *sections)
-
-
-@page_of.register(PlaneCell)
-def _plane_cell_page(cell: PlaneCell) -> Page:
-    units = () if cell.pairs is None else cell.pairs.units
-    count = "Several" if cell.pairs is None else COUNTS[len(units)].capitalize()
-    return Page(
-        title=f"{count} metrics of {cell.variant} on {cell.benchmark}",
-        sections=(_cell(cell, units, 1),),
-        cautions=(*cell.cautions, *_of_mixture(cell)),
-    )
-
-
-@page_of.register(PlaneReport)
-def _plane_report_page(report: PlaneReport) -> Page:
-    pairs = zip(report.metrics, report.units, strict=True)
-    both = listed([f"{name} ({unit})" if figures.unit_text(unit) else name for name, unit in pairs])
-    head, cells, cautions = section(f"{both} of the same runs"), [_lines(report)], report.cautions
-    if report.detailed:
-        cells = [_cell(cell, report.units, k) for k, cell in enumerate(report.cells, 1)]
-        cautions += tuple(caution for cell in report.cells for caution in _of_mixture(cell))
-    return Page(title=f"Clusters of {both}", sections=(head, *cells), cautions=cautions)
-
-
-def _of_mixture(cell: PlaneCell) -> Iterator[Caution]:
-    if cell.mixture is not None:
-        name = f"{cell.benchmark} / {cell.variant}"
-        yield from (caution.of(name) for caution in cell.mixture.cautions)
-
-
-def _cell(cell: PlaneCell, units: tuple[str, ...], place: int) -> Section:
-    name = " / ".join(shorten(one, _LONG_CELL) for one in (cell.benchmark, cell.variant))
-    if cell.mixture is None or cell.pairs is None:
-        return section(f"{name}: {cell.problem}")
-    blocks = _clusters(cell.mixture, f"clusters-{place}")
-    if len(cell.mixture.names) <= MOST_DRAWN:
-        alt = (
-            f"runs of {cell.variant} on {cell.benchmark} by cluster, with an ellipse around half and "
-            "around 95 % of each cluster"
-        )
-        draw = partial(plane_picture, cell.mixture, cell.pairs.values, units=units)
-        blocks.append(Figure(name=f"plane-{place}", alt=alt, draw=draw))
-    return section(*blocks, title=name)
-
-
-def _lines(report: PlaneReport) -> Section:
-    """Set a line for each cell, then what the columns mean, then why cells have no fit."""
-    first: dict[str, PlaneCell] = {}  # whose benchmark is named
-    for cell in report.cells:
-        first.setdefault(cell.benchmark, cell)
-    table = table_of(
-        "cells",
-        report.cells,
-        ("<benchmark", lambda c: shorten(c.benchmark, _CELL) if first[c.benchmark] is c else ""),
-        ("<variant", lambda cell: shorten(cell.variant, _CELL)),
-        ("runs", "n"),
-        ("clusters", lambda cell: "none" if cell.mixture is None else cell.mixture.components),
-        ("r within", lambda cell: _strongest(cell.mixture, within=True)),
-        ("r overall", lambda cell: _strongest(cell.mixture, within=False)),
-    )
-    which = "" if len(report.metrics) == 2 else " (of the two that do most)"
-    note = (
-        f"r within: how the metrics move together inside clusters{which}, r overall: in all runs; "
-        "--benchmark NAME gives a benchmark's clusters"
-    )
-    problems = dict.fromkeys(
-        f"{cell.benchmark} / {cell.variant}: {cell.problem}"
-        for cell in report.cells
-        if cell.problem is not None
-    )
-    return section(table, note, *list(problems)[:8])  # cells without a fit whose reason is said
+    clusters = section(*_clusters(mixture, "clusters"))
+    return page(mixture, f"Gaussian mixture of {listed(mixture.names)}", clusters)
 
 
 def _strongest(mixture: MixtureOfMetrics | None, *, within: bool) -> Cell:
@@ -496,7 +487,7 @@ def _clusters(mixture: MixtureOfMetrics, table: str) -> list[Block | str]:
         if (model, k) != chosen and (k > 1 or model in SIMPLEST)
     )
     nearest = ", ".join(f"{model} with {k} {-bic:.6g}" for bic, k, model in ranked[:_NEXT])
-    below += likelihood_and_bic(mixture, f"; next: {nearest}" if nearest else "")
+    below += mixture.likelihood_and_bic(f"; next: {nearest}" if nearest else "")
     text = listed(names)
     return [_headline(mixture, text), _relation(mixture, text), section(*below)]
 

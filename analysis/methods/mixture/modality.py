@@ -10,14 +10,6 @@ laws stand beside it, each from 0 and each from a shift c that is fitted too (x 
 times have a floor far above 0). The likelihood of a shifted law has no maximum when c may reach the
 smallest value: c stays at least sd / (4 n) below it. A shift that runs off to the other side has
 turned the law into (nearly) a Gaussian.
-
-References
-----------
-.. [1] J. A. Hartigan, P. M. Hartigan, "The dip test of unimodality", Annals of Statistics 13, 1985.
-.. [2] B. W. Silverman, "Using kernel density estimates to investigate multimodality", Journal of
-       the Royal Statistical Society B 43, 1981.
-.. [3] N. L. Johnson, S. Kotz, N. Balakrishnan, "Continuous univariate distributions", vol. 1, 2nd
-       ed., 1994, chapters 14, 17 and 21.
 """
 
 from __future__ import annotations
@@ -33,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError
 from ...pages import number_format as figures
-from ...pages.model import Page, page_of, section
+from ...pages.model import Page, page
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, counted
 from ...stats.samples import Array, Integers
@@ -72,14 +64,14 @@ class DipTest(Result):
     levels: int | None
     references: tuple[str, ...] = DIP_REFERENCES
 
-
-@page_of.register(DipTest)
-def _dip_test_page(test: DipTest) -> Page:
-    text = (
-        f"dip test of {test.n} values: dip {test.statistic:.4g}, p {figures.pvalue(test.pvalue)} "
-        f"from {test.resamples} uniform samples"
-    )
-    return Page(title="Dip test", sections=(section(text),))
+    def screen(self) -> Page:
+        """Set the test in one sentence."""
+        return page(
+            self,
+            "Dip test",
+            f"dip test of {self.n} values: dip {self.statistic:.4g}, p {figures.pvalue(self.pvalue)} "
+            f"from {self.resamples} uniform samples",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,17 +93,17 @@ class BandwidthTest(Result):
     least: float
     references: tuple[str, ...] = BANDWIDTH_REFERENCES
 
-
-@page_of.register(BandwidthTest)
-def _bandwidth_test_page(test: BandwidthTest) -> Page:
-    width = "no bandwidth shows two modes"
-    if test.bandwidth is not None:
-        width = f"smallest bandwidth with one mode {test.bandwidth:.4g}"
-    text = (
-        f"bandwidth test of {test.n} values: {width}, p {figures.pvalue(test.pvalue)} from "
-        f"{test.resamples} smoothed samples"
-    )
-    return Page(title="Bandwidth test", sections=(section(text),))
+    def screen(self) -> Page:
+        """Set the test in one sentence."""
+        width = "no bandwidth shows two modes"
+        if self.bandwidth is not None:
+            width = f"smallest bandwidth with one mode {self.bandwidth:.4g}"
+        return page(
+            self,
+            "Bandwidth test",
+            f"bandwidth test of {self.n} values: {width}, p {figures.pvalue(self.pvalue)} from "
+            f"{self.resamples} smoothed samples",
+        )
 
 
 @checks_arguments
@@ -342,14 +334,14 @@ class FamilyFit(Result):
         """Add the law's name."""
         return {"name": self.name, **Result.body(self)}
 
-
-@page_of.register(FamilyFit)
-def _family_fit_page(fit: FamilyFit) -> Page:
-    text = (
-        f"{fit.name}: BIC {fit.bic:.2f}, log-likelihood {fit.log_likelihood:.3f}, "
-        f"{fit.parameters} parameters"
-    )
-    return Page(title=fit.name, sections=(section(text),))
+    def screen(self) -> Page:
+        """Set the law in one line."""
+        return page(
+            self,
+            self.name,
+            f"{self.name}: BIC {self.bic:.2f}, log-likelihood {self.log_likelihood:.3f}, "
+            f"{self.parameters} parameters",
+        )
 
 
 @checks_arguments

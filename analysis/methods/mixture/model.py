@@ -1,10 +1,4 @@
-"""A mixture of Gaussians: its parameters, its density, its probabilities.
-
-References
-----------
-.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, sections 3 and 6.
-"""
+"""A mixture of Gaussians: its parameters, its density, its probabilities (sections 3 and 6)."""
 
 from __future__ import annotations
 
@@ -18,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Page, page, page_of, section, table_of
+from ...pages.model import Page, page, section, table_of
 from ...pages.result import Result, plain
 from ...stats.arguments import checks_arguments, counted, numbers
 from ...stats.samples import Array, Indices, read_only
@@ -302,6 +296,13 @@ class Gaussians(Result):
         """Add the number of components."""
         return {"components": self.components, **Result.body(self)}
 
+    def likelihood_and_bic(self, more: str = "") -> list[str]:
+        """Say how well a mixture describes its values, where it was fitted, and `more` of it."""
+        if self.bic is None or self.log_likelihood is None:
+            return []
+        found = f"log-likelihood {self.log_likelihood:.6g}, BIC {self.bic:.6g}"
+        return [f"{found} (larger is better){more}"]
+
 
 def frozen(values: ArrayLike) -> Array:
     """Give a copy that cannot be written to."""
@@ -528,6 +529,30 @@ class Mixture(Gaussians):
         """Add the expectation and the modes; what exceeds the largest number is null."""
         return {"mean": plain(self.mean()), "modes": plain(self.modes()), **Gaussians.body(self)}
 
+    def screen(self) -> Page:
+        """Set the mixture, its modes and its components."""
+        k, modes = self.components, self.modes()
+        logs = "the logarithms of " if self.scale == "log" else ""
+        spread = "one common" if self.equal_variance else "each its own"
+        what = "one Gaussian" if k == 1 else f"{k} Gaussians ({spread} standard deviation)"
+        head = f"{what} describe{'s' * (k == 1)} {logs}these {self.n} values best"
+        if self.n is None:
+            head = f"a mixture of {logs and 'logarithms: '}{what}"
+        places = ", ".join(f"{mode:.6g}" for mode in modes)
+        text = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
+        if modes.size > 1:
+            text += " (of the curve; skew alone can make several, so see the evidence for modes)"
+        rows = table_of(
+            "components",
+            list(enumerate(self.rows())),
+            ("component", lambda one: one[0]),
+            ("weight", lambda one: one[1][0], "{:.4f}".format),
+            ("mean", lambda one: one[1][1], "{:.7g}".format),
+            ("sd", lambda one: one[1][2], lambda sd: figures.significant(sd, 4)),
+        )
+        blocks = section(head, text), section(rows, *self.likelihood_and_bic())
+        return page(self, "Gaussian mixture", *blocks)
+
     def _inner(self, x: ArrayLike) -> Array:
         """Give x on the scale of the parameters; what is not positive has the logarithm -inf."""
         where = numbers(x, "the values", dimensions=None)
@@ -561,44 +586,3 @@ def _vector(values: ArrayLike, name: str) -> Array:
 
 def _as_given(values: Array) -> Any:  # noqa: ANN401
     return float(values) if values.ndim == 0 else values
-
-
-@page_of.register(Mixture)
-def _mixture_page(mixture: Mixture) -> Page:
-    modes = mixture.modes()
-    places = ", ".join(f"{mode:.6g}" for mode in modes)
-    text = f"the density has {figures.counted(modes.size, 'mode')}: {places}"
-    if modes.size > 1:
-        text += " (of the curve; skew alone can make several, so see the evidence for modes)"
-    rows = table_of(
-        "components",
-        list(enumerate(mixture.rows())),
-        ("component", lambda one: one[0]),
-        ("weight", lambda one: one[1][0], "{:.4f}".format),
-        ("mean", lambda one: one[1][1], "{:.7g}".format),
-        ("sd", lambda one: one[1][2], lambda sd: figures.significant(sd, 4)),
-    )
-    return page(
-        mixture,
-        "Gaussian mixture",
-        section(_headline(mixture), text),
-        section(rows, *likelihood_and_bic(mixture)),
-    )
-
-
-def likelihood_and_bic(mixture: Gaussians, more: str = "") -> list[str]:
-    """Say how well a mixture describes its values, where it was fitted, and `more` of it."""
-    if mixture.bic is None or mixture.log_likelihood is None:
-        return []
-    found = f"log-likelihood {mixture.log_likelihood:.6g}, BIC {mixture.bic:.6g}"
-    return [f"{found} (larger is better){more}"]
-
-
-def _headline(mixture: Mixture) -> str:
-    k, logs = mixture.components, "the logarithms of " if mixture.scale == "log" else ""
-    spread = "one common" if mixture.equal_variance else "each its own"
-    what = "one Gaussian" if k == 1 else f"{k} Gaussians ({spread} standard deviation)"
-    if mixture.n is None:
-        return f"a mixture of {logs and 'logarithms: '}{what}"
-    verb = "describes" if k == 1 else "describe"
-    return f"{what} {verb} {logs}these {mixture.n} values best"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +24,12 @@ from ...plots.chart import Sheet, arranged
 from ...plots.paper import Picture
 from ...stats.samples import Array
 from ...words import shorten, shown
-from .goodness import CorpusSummary
 from .model import Mixture
-from .report import MixtureCell, MixtureReport
+
+if TYPE_CHECKING:
+    from .cell import MixtureCell
+    from .goodness import CorpusSummary
+    from .report import MixtureReport
 
 _SHEET = Sheet(width=243.8)
 _MOST = 6  # variants drawn

@@ -7,14 +7,6 @@ narrow components: of 40 normal values 53 % of such resamples get more than one 
 7 % of fresh samples and 14 % of halves. For smooth metrics halves have the right spread: the mean
 of n / 2 out of n values varies as the mean of n.
 Intervals are percentiles of the metric over the resamples.
-
-References
-----------
-.. [1] J. Shao, C. F. J. Wu, "A general theory for jackknife variance estimation", Annals of
-       Statistics 17, 1989.
-.. [2] D. N. Politis, J. P. Romano, M. Wolf, "Subsampling", 1999, chapter 2.
-.. [3] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 6.4.
 """
 
 from __future__ import annotations
@@ -39,7 +31,6 @@ from ...pages.model import (
     cautions_of,
     columns_of,
     page,
-    page_of,
     section,
     table_of,
 )
@@ -240,37 +231,39 @@ class ModeEvidence(Result):
         head = {"multimodal": self.multimodal, "conclusion": self.conclusion}
         return {**head, "mixture_components": self.mixture.components, **Result.body(self)}
 
-
-@page_of.register(ModeEvidence)
-def _mode_evidence_page(found: ModeEvidence) -> Page:
-    laws = table_of(
-        "laws",
-        found.laws,
-        ("<law", "name"),
-        ("BIC", "bic", "{:.2f}".format),
-        ("log-likelihood", "log_likelihood", "{:.3f}".format),
-        ("parameters", "parameters"),
-    )
-    half, s = f"needs p <= {found.risk / 2:g}", found.stability
-    again = Value(f"{100 * s.several:.0f} %", s.several)
-    rows = (
-        *(
-            (name, Value(f"p {figures.pvalue(test.pvalue)}", test.pvalue), half)
-            for name, test in (("dip test", found.dip), ("bandwidth test", found.bandwidth))
-        ),
-        ("several modes again", again, f"needs {100 * STABLE:.0f} %"),
-    )
-    columns = columns_of("<what", "<found", "<needed")
-    modes, components = (
-        ", ".join(f"{key}: {share:.2f}" for key, share in shares.items())
-        for shares in (s.modes, s.components)
-    )
-    tests = section(
-        Table(name="tests", columns=columns, rows=rows, headed=False),
-        f"modes in {s.resamples} refitted halves of the values, by share: {modes}",
-        f"components in them, by share: {components}",
-    )
-    return page(found, "Evidence for modes", found.conclusion, tests, laws)
+    def screen(self) -> Page:
+        """Set the conclusion, what it rests on, and the laws beside each other."""
+        half, s = f"needs p <= {self.risk / 2:g}", self.stability
+        rows = (
+            *(
+                (name, Value(f"p {figures.pvalue(test.pvalue)}", test.pvalue), half)
+                for name, test in (("dip test", self.dip), ("bandwidth test", self.bandwidth))
+            ),
+            (
+                "several modes again",
+                Value(f"{100 * s.several:.0f} %", s.several),
+                f"needs {100 * STABLE:.0f} %",
+            ),
+        )
+        columns = columns_of("<what", "<found", "<needed")
+        modes, components = (
+            ", ".join(f"{key}: {share:.2f}" for key, share in shares.items())
+            for shares in (s.modes, s.components)
+        )
+        tests = section(
+            Table(name="tests", columns=columns, rows=rows, headed=False),
+            f"modes in {s.resamples} refitted halves of the values, by share: {modes}",
+            f"components in them, by share: {components}",
+        )
+        laws = table_of(
+            "laws",
+            self.laws,
+            ("<law", "name"),
+            ("BIC", "bic", "{:.2f}".format),
+            ("log-likelihood", "log_likelihood", "{:.3f}".format),
+            ("parameters", "parameters"),
+        )
+        return page(self, "Evidence for modes", self.conclusion, tests, laws)
 
 
 def mode_cautions(found: ModeEvidence) -> tuple[Caution, ...]:

@@ -1,149 +1,63 @@
-"""The whole answer of mixtures: each variant alone, then who wins a single run."""
+"""The whole answer of mixtures: each variant alone, then who wins a single run; and its words."""
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, cautions_of, merged
-from ...pages.result import Result, plain
-from ...stats.arguments import between, counted, stream
-from ...stats.samples import Array
-from ...stats.workers import Progress, in_order
-from .fit import (
-    FEW_VALUES,
-    MOST_COMPONENTS,
-    MOST_STARTS,
-    check_floor_and_scale,
-    coarser_grid,
-    fit_mixture,
-    prepared,
+from ...pages.model import (
+    Block,
+    Caution,
+    Cell,
+    Figure,
+    Page,
+    Section,
+    Table,
+    Value,
+    cautions_of,
+    columns_of,
+    page,
+    section,
+    table_of,
 )
-from .goodness import CorpusSummary, FitTest, compile_kernels, corpus_summary, ks_fit
+from ...pages.result import Result, plain
+from ...stats.workers import Progress, in_order
+from ...words import shorten
+from .cell import DIGITS, MixtureCell, MixtureOptions, mixture_cell
+from .fit import FEW_VALUES
+from .goodness import CorpusSummary, compile_kernels, corpus_summary
 from .model import Mixture
-from .refits import FittedSample, ModeEvidence, fitted_sample, mode_evidence
 from .single_run import (
     FasterEstimate,
     MetricInterval,
+    chance,
     faster_estimate,
     mean_difference,
     metric_interval,
     probability_faster,
     probability_fastest,
+    within,
 )
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
+    from ...plots.paper import Picture
     from ...record.run_numbers import Better
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MixtureOptions:
-    """How samples are fitted, tested and compared.
-
-    `max_components`, `starts`, `resolution` and `scale` are as in `fit_mixture`; `resolution` also is
-    the tick of the jitter. `resamples` are those of the fit test, and the refits of halves behind
-    evidence and intervals; 0 leaves them all out. With `jitter` the fit test spreads ties over the
-    clock's tick. `below` holds the values a for which P[X < a] is wanted, and `shift` says that a run
-    X beats a run Y when X < Y + shift (where higher is better, when X > Y - shift), both in the unit
-    of the values; `quantiles` holds levels between 0 and 1. `confidence` is that of the intervals.
-    `clusters` lists the values of each component.
-    `workers` are threads of the fit test; None takes the cores that the process may use.
-    """
-
-    max_components: int = 9
-    starts: int = 1
-    resolution: float | None = None
-    scale: Literal["linear", "log"] = "linear"
-    resamples: int = 500
-    jitter: bool = False
-    below: tuple[float, ...] = ()
-    quantiles: tuple[float, ...] = ()
-    shift: float = 0.0
-    confidence: float = 0.95
-    workers: int | None = None
-    clusters: bool = False
-
-    def __post_init__(self) -> None:
-        counted("max-components", self.max_components, most=MOST_COMPONENTS)
-        counted("starts", self.starts, most=MOST_STARTS)
-        counted("resamples", self.resamples, 0, 1_000_000)
-        if self.workers is not None:
-            counted("workers", self.workers, most=1024)
-        check_floor_and_scale(0.0, self.resolution, self.scale)
-        between("the confidence", self.confidence, "0.95 is usual")
-        if not math.isfinite(self.shift):
-            raise UsageError(f"the shift must be a finite number, and is {self.shift}")
-        for level in self.quantiles:
-            fix = "0.9 asks for the value that 90 % of the runs stay below"
-            between("a quantile's level", level, fix)
-        for limit in self.below:
-            if not math.isfinite(limit):
-                raise UsageError(f"the value for P[X < a] must be finite, and is {limit}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MixtureCell(Result):
-    """What a mixture says about the values of one variant on one benchmark.
-
-    `mixture` and `refits` are None where no fit exists, and `problem` says why. `fit_test` and
-    `evidence` are None, and there are no refits, when none were asked for, or there are too few
-    values. `clusters` holds
-    the values of each component as they were measured, where that was asked for (appendix 1).
-    """
-
-    method: ClassVar[str] = "mixture-cell"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"benchmark", "values", "refits", "clusters"})
-
-    benchmark: str
-    variant: str
-    values: Array
-    problem: str | None = None
-    mixture: Mixture | None = None
-    fit_test: FitTest | None = None
-    evidence: ModeEvidence | None = None
-    refits: FittedSample | None = None
-    quantiles: tuple[MetricInterval, ...] = ()
-    below: tuple[MetricInterval, ...] = ()
-    clusters: tuple[Array, ...] | None = None
-
-    @property
-    def fitted(self) -> Mixture:
-        """The mixture, where there must be one."""
-        if self.mixture is None:
-            raise AnalysisError(f"{self.variant!r} has no mixture", self.benchmark)
-        return self.mixture
-
-    @property
-    def runner_up(self) -> tuple[str, float] | None:
-        """The second best candidate of the fit and its BIC, such as ("V4", -76.1)."""
-        if self.mixture is None:
-            return None
-        chosen = ("E" if self.mixture.equal_variance else "V", self.mixture.components)
-        rest = [
-            (bic, f"{model}{k}")
-            for model, row in (self.mixture.bic_table or {}).items()
-            for k, bic in enumerate(row, 1)
-            # one component is the same candidate twice
-            if math.isfinite(bic) and (model, k) not in (chosen, ("V", 1))
-        ]
-        return max(rest)[::-1] if rest else None
-
-    def body(self) -> dict[str, Any]:
-        """Add the number of values, and the component of each."""
-        of = None if self.mixture is None else self.mixture.classify(self.values)
-        head = {"n": int(self.values.size), "classification": plain(of)}
-        listed = {} if self.clusters is None else {"clusters": plain(self.clusters)}
-        return head | listed | Result.body(self)
+_NAME, _LONG_NAME, _SHORT_NAME = 24, 40, 14  # columns for names
+_PAIRS = 8  # pairs printed
+_WINNERS = 12  # variants of whom the chance to win is printed
+_SOME = 6  # variants or problems named before the rest is counted
+_LEVELS = ("one mode", "two modes", "three modes")  # levels of variability told alone (section 7.6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,9 +115,73 @@ class MixtureContest(Result):
         head = {"best": self.variants[self.best], "best_in_a_single_run": chances}
         return head | Result.body(self)
 
+    def screen(self) -> Page:
+        """Set the contest alone."""
+        return page(self, "Who wins a single run", self.detail())
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BenchmarkMixtures:
+    def detail(self) -> Section:
+        """Set who wins, every variant's chance, and the pairs."""
+        best, count = self.variants[self.best], len(self.variants)
+        winner = self.chances[self.best]
+        known = winner.replicates > 0
+        order = sorted(range(count), key=lambda k: -self.chances[k].estimate)
+        table = table_of(
+            "best-in-a-single-run",
+            [(self.variants[k], self.chances[k]) for k in order[:_WINNERS]],
+            ("<best in a single run", lambda one: shorten(one[0], _NAME)),
+            ("probability", lambda one: one[1].estimate, chance),
+            ("low", lambda one: one[1].low, "{:.3f}".format) if known else None,
+            ("high", lambda one: one[1].high, "{:.3f}".format) if known else None,
+        )
+        more = [f"and {count - _WINNERS} more, each at most as likely"] if count > _WINNERS else []
+        return section(
+            f"in a single run {shorten(best, _NAME)} is the {_superlative(self)} of {count} with "
+            f"probability {chance(winner.estimate)}{within(winner)}",
+            section(table, *more),
+            *([section(*self._compared(best))] if self.pairs else []),
+        )
+
+    def _compared(self, best: str) -> Iterator[Block | str]:
+        """Set the pairs in both directions, those with the likeliest winner first."""
+        unit = figures.unit_text(self.unit)
+        shown = sorted(self.pairs, key=lambda one: best not in {one.first, one.second})[:_PAIRS]
+        before = " before " if _superlative(self) == "fastest" else " better than "
+
+        def row(first: str, second: str, found: FasterEstimate) -> tuple[Cell, ...]:
+            names = before.join(shorten(one, _SHORT_NAME) for one in (first, second))
+            i2, u = found.mixture, found.ranks
+            ranks = f"{u.estimate:.3f} [{u.low:.3f}, {u.high:.3f}]"
+            model = Value(f"{chance(i2.estimate)}{i2.ends()}", i2.estimate)
+            return names, model, Value(ranks, u.estimate)
+
+        rows = (
+            both
+            for one in shown
+            for both in (
+                row(one.first, one.second, one.forward),
+                row(one.second, one.first, one.backward),
+            )
+        )
+        columns = columns_of("<one run against one", "<mixtures (I2)", "<ranks, U/(nm)")
+        yield Table(name="one-run-against-one", columns=columns, rows=tuple(rows))
+        shift = shown[0].forward.shift
+        if shift:
+            size = f"{abs(shift):g} {unit}".strip()
+            side = "smaller" if self.better == "lower" else "larger"
+            how = f"only when {side} by more than {size}"
+            if shift > 0:
+                how = f"also when it is behind by less than {size}"
+            yield f"with the shift {shift:g}: a run wins {how}"
+        for one in shown:
+            first, second = (shorten(name, _SHORT_NAME) for name in (one.first, one.second))
+            size = f"{one.mean_difference.estimate:.4g} {unit}".rstrip()
+            ends = one.mean_difference.ends(".4g")
+            yield f"single runs of {first} and {second} lie {size}{ends} apart (I1)"
+        if len(self.pairs) > _PAIRS:
+            yield f"{len(self.pairs) - _PAIRS} more pairs: see --json"
+
+
+class BenchmarkMixtures(NamedTuple):
     """One benchmark: a cell for each variant that has it, and their contest if there are several."""
 
     benchmark: str
@@ -249,88 +227,119 @@ class MixtureReport(Result):
         options = plain(self.options)
         del options["workers"], options["clusters"]
         keys = ("benchmark", "variants", "contest")
-        rows = ((one.benchmark, one.cells, one.contest) for one in self.benchmarks)
         return {
             "detailed": self.detailed,
             "corpus": None if self.detailed else plain(self.corpus),
             "options": options,
-            "benchmarks": [dict(zip(keys, map(plain, row), strict=True)) for row in rows],
+            "benchmarks": [
+                dict(zip(keys, map(plain, row), strict=True)) for row in self.benchmarks
+            ],
             **Result.body(self),
         }
 
+    def screen(self, *, digits: int = DIGITS) -> Page:
+        """Set who wins a single run first, then each variant; of several benchmarks a line for each."""
+        if not self.detailed:
+            return self._overview()
+        (one,) = self.benchmarks
+        names = [shorten(cell.variant, _LONG_NAME) for cell in one.cells]
+        alone = [shorten(cell.variant, 32) for cell in one.cells if len(names) == 1]
+        unit = figures.unit_text(self.unit)
+        head = (
+            *(shorten(one.benchmark, _LONG_NAME), *alone),
+            f"{'smaller' if self.better == 'lower' else 'larger'} is better",
+            *([f"all figures in {unit}"] if unit else ()),
+        )
+        sections = [section(" · ".join(head))]
+        if one.contest is not None:
+            sections.append(one.contest.detail())
+        if alone:
+            sections.append(one.cells[0].detail(digits))
+        else:
+            named = enumerate(zip(one.cells, names, strict=True), 1)
+            sections += (cell.detail(digits, place, name) for place, (cell, name) in named)
+        if any(cell.mixture is not None for cell in one.cells):
+            alt = (
+                "density and distribution function of the runs and of the mixture of each variant on "
+                f"{one.benchmark}"
+            )
+            sections.append(section(Figure(name="mixtures", alt=alt, draw=partial(_drawn, self))))
+        return page(self, f"Gaussian mixtures: {one.benchmark}", *sections)
 
-def mixture_cell(
-    matrix: PerformanceMatrix,
-    benchmark: str,
-    options: MixtureOptions,
-    *,
-    root: int,
-    evidence: bool = True,
-    progress: Progress | None = None,
-) -> MixtureCell:
-    """Fit one cell, test the fit, and weigh the evidence for its modes."""
-    values = matrix.values(benchmark)
-    draws = partial(stream, root, benchmark, matrix.name)
-    cell = partial(MixtureCell, benchmark=benchmark, variant=matrix.name, values=values)
-    most, starts, scale = options.max_components, options.starts, options.scale
-    try:
-        # the least variance on the scale of the fit, the same for all refits
-        floor = prepared(values, resolution=options.resolution, scale=scale).floor
-        fit = partial(
-            fit_mixture, max_components=most, starts=starts, variance_floor=floor, scale=scale
+    def _overview(self) -> Page:
+        """Set a summary in words, then one line for each benchmark and variant."""
+        corpus, cells = self.corpus, self.cells
+        mixtures = [cell.mixture for cell in cells if cell.mixture is not None]
+        several = sum(mixture.components > 1 for mixture in mixtures)
+        counts = (
+            f"{len(self.benchmarks)} benchmarks, {len(cells)} samples: {several} of "
+            f"{len(mixtures)} are described best by more than one Gaussian"
         )
-        mixture = fit(values, rng=draws("starts"))
-    except AnalysisError as error:
-        return cell(problem=error.what if error.fix is None else f"{error.what} ({error.fix})")
-    tested, modes, missing = None, None, []
-    refits = FittedSample(values=values, mixture=mixture, replicates=(), failed=0)
-    if options.resamples:
-        tested = ks_fit(
-            values,
-            mixture,
-            max_components=most,
-            starts=starts,
-            resamples=options.resamples,
-            rng=draws("fit test"),
-            workers=options.workers,
-            ties="jitter" if options.jitter else "as-measured",
-            resolution=options.resolution if options.jitter else None,
-            variance_floor=floor,
-            progress=progress,
+        if corpus.tested:
+            counts += (
+                f"; the fit test rejects {corpus.rejected} of {corpus.tested} at 5 % "
+                f"({self.options.resamples} resamples each)"
+            )
+        levels = {word: corpus.modes.get(n, 0) for n, word in enumerate(_LEVELS, 1)}
+        levels["four modes or more"] = corpus.samples - sum(levels.values())
+        shares = ", ".join(
+            f"{word} in {100 * n / corpus.samples:.3g} %" for word, n in levels.items() if n
         )
-    if options.resamples and evidence:
-        again = partial(fit, rng=draws("starts of refits"))
-        count, rng = options.resamples, draws("refits")
-        try:
-            refits = fitted_sample(values, mixture, fit=again, resamples=count, rng=rng)
-            modes = mode_evidence(values, mixture, sample=refits, rng=draws("evidence"))
-        except AnalysisError as error:
-            text = f"{error.what}: neither evidence for modes nor intervals"
-            missing.append(Caution("no-evidence", text))
-    if options.resolution is not None:
-        missing += coarser_grid(values, options.resolution)
-    of = mixture.classify(values)
-    single = partial(metric_interval, confidence=options.confidence)
-    quantiles = tuple(
-        single(partial(Mixture.quantile, q=level), refits, name=f"quantile {level:g}")
-        for level in options.quantiles
-    )
-    below = tuple(
-        single(partial(Mixture.probability_below, a=a), refits, name=f"P[X < {a:g}]")
-        for a in options.below
-    )
-    clusters = tuple(values[of == k] for k in range(mixture.components))
-    first = (found.cautions for found in (mixture, tested, modes) if found is not None)
-    return cell(
-        mixture=mixture,
-        fit_test=tested,
-        evidence=modes,
-        refits=refits,
-        quantiles=quantiles,
-        below=below,
-        clusters=clusters if options.clusters else None,
-        cautions=merged(*first, missing, *(found.cautions for found in (*quantiles, *below))),
-    )
+        texts = [counts, f"components: {corpus.components.text}; {shares}"]
+        contests = [one.contest for one in self.benchmarks if one.contest is not None]
+        wins = Counter(contest.variants[contest.best] for contest in contests)
+        if wins:
+            most = (f"{shorten(name, _NAME)} on {n}" for name, n in wins.most_common(_SOME))
+            named = f"{', '.join(most)} of {wins.total()}"
+            texts.append(f"most likely the {_superlative(self)} in a single run: {named}")
+        why = (f"{shorten(one.benchmark, _NAME)}: {one.problem}" for one in cells if one.problem)
+        problems = list(dict.fromkeys(why))
+        if len(problems) > _SOME:
+            problems[_SOME:] = [f"{len(problems) - _SOME} more could not be fitted"]
+        note = "modes are those of the fitted curve; --benchmark NAME weighs the evidence for them"
+        return Page(
+            title=f"Gaussian mixtures: {len(self.benchmarks)} benchmarks",
+            sections=(section(*texts), section(self._lines(contested=bool(wins)), note)),
+            cautions=(*self.cautions, *(Caution("no-mixture", one) for one in problems)),
+        )
+
+    def _lines(self, *, contested: bool) -> Table:
+        several = len({cell.variant for cell in self.cells}) > 1  # one variant needs no column
+        first = {id(one.cells[0]) for one in self.benchmarks}  # its benchmark is named
+
+        def fit(cell: MixtureCell) -> Cell:
+            p = None if cell.fit_test is None else cell.fit_test.pvalue
+            return "" if p is None else Value(figures.bare_pvalue(p), p)
+
+        def best(cell: MixtureCell, contest: MixtureContest | None) -> Cell:
+            if cell.mixture is None or contest is None:
+                return ""
+            at = contest.variants.index(cell.variant)
+            estimate = contest.chances[at].estimate
+            return Value(chance(estimate) + (" *" if at == contest.best else "  "), estimate)
+
+        return table_of(
+            "benchmarks",
+            [(cell, one.contest) for one in self.benchmarks for cell in one.cells],
+            ("<benchmark", lambda c: shorten(c[0].benchmark, _NAME) if id(c[0]) in first else ""),
+            ("<variant", lambda c: shorten(c[0].variant, _NAME)) if several else None,
+            ("runs", lambda c: c[0].values.size),
+            ("components", lambda c: "none" if c[0].mixture is None else c[0].mixture.components),
+            ("modes", lambda c: "" if c[0].mixture is None else c[0].mixture.modes().size),
+            ("fit p", lambda c: fit(c[0])),
+            ("best in one run", lambda c: best(*c)) if contested else None,
+        )
+
+
+def _superlative(of: MixtureContest | MixtureReport) -> str:
+    """Give the word for the best: only times are fast."""
+    return "fastest" if of.better == "lower" and figures.is_time(of.unit) else "best"
+
+
+def _drawn(report: MixtureReport) -> Picture:
+    from .pictures import mixture_picture
+
+    return mixture_picture(report)
 
 
 def mixture_contest(
@@ -342,36 +351,48 @@ def mixture_contest(
     pairs: bool = True,
 ) -> MixtureContest | None:
     """Compare the cells of one benchmark; None when fewer than two have a mixture."""
-    fitted = [cell for cell in cells if cell.refits is not None]
+    names = [cell.variant for cell in cells if cell.refits is not None]
     samples = [cell.refits for cell in cells if cell.refits is not None]
-    if len(fitted) < 2:
+    if len(samples) < 2:
         return None
-    chances = tuple(_chance(samples, k, better, options) for k in range(len(fitted)))
-    best = max(range(len(fitted)), key=lambda k: chances[k].estimate)
-    wanted = list(combinations(range(len(fitted)), 2)) if pairs else []
-    all_pairs = len(fitted) <= 8  # variants up to which all pairs are compared
-    distance = partial(metric_interval, mean_difference, name="I1", confidence=options.confidence)
+    sure = {"confidence": options.confidence}
+    wins = partial(_wins, better=better)
+
+    def chances_of(k: int) -> MetricInterval:
+        others = (sample for j, sample in enumerate(samples) if j != k)
+        return metric_interval(wins, samples[k], *others, name="I3", **sure)
+
+    def beats(j: int, k: int) -> FasterEstimate:
+        """Give P[X < Y + shift], or P[X > Y - shift] = P[Y < X + shift] where higher is better."""
+        low, high = (j, k) if better == "lower" else (k, j)
+        return faster_estimate(samples[low], samples[high], shift=options.shift, **sure)
+
+    chances = tuple(map(chances_of, range(len(samples))))
+    best = max(range(len(samples)), key=lambda k: chances[k].estimate)
+    all_pairs = len(samples) <= 8  # variants up to which all pairs are compared
     compared = tuple(
         MixturePair(
-            first=fitted[j].variant,
-            second=fitted[k].variant,
-            forward=_beats(samples[j], samples[k], better, options),
-            backward=_beats(samples[k], samples[j], better, options),
-            mean_difference=distance(samples[j], samples[k]),
+            first=names[j],
+            second=names[k],
+            forward=beats(j, k),
+            backward=beats(k, j),
+            mean_difference=metric_interval(
+                mean_difference, samples[j], samples[k], name="I1", **sure
+            ),
         )
-        for j, k in wanted
+        for j, k in (combinations(range(len(samples)), 2) if pairs else ())
         if all_pairs or best in (j, k)
     )
     left_out = tuple(cell.variant for cell in cells if cell.mixture is None)
-    only = f"of {len(fitted)} variants only the pairs with {fitted[best].variant!r} are compared"
     missing = f"not compared, because no mixture fits: {', '.join(left_out)}"
+    only = f"of {len(samples)} variants only the pairs with {names[best]!r} are compared"
     found = _gathered(
         (f"{pair.first} and {pair.second}", caution)
         for pair in compared
         for caution in (*pair.forward.cautions, *pair.mean_difference.cautions)
     )
     return MixtureContest(
-        variants=tuple(cell.variant for cell in fitted),
+        variants=tuple(names),
         better=better,
         unit=unit,
         chances=chances,
@@ -380,40 +401,25 @@ def mixture_contest(
         cautions=(
             *cautions_of({"pairs-of-best-only": not all_pairs and only}),
             *(
-                caution if len(names) == len(compared) > 1 else _of(names, caution, "; ")
-                for caution, names in found
+                caution if len(both) == len(compared) > 1 else _of(both, caution, "; ")
+                for caution, both in found
             ),
-            *((Caution("not-compared", missing, left_out),) if left_out else ()),
+            *cautions_of({"not-compared": left_out and (missing, *left_out)}),
         ),
     )
 
 
-def _chance(
-    samples: Sequence[FittedSample], first: int, better: Better, options: MixtureOptions
-) -> MetricInterval:
-    """Give I3 of one variant against all others."""
-    order = [samples[first], *(sample for k, sample in enumerate(samples) if k != first)]
-
-    def wins(*mixtures: Mixture) -> float:
-        if better == "higher":  # of -x, or 1 / x on the log scale, the smallest is the largest
-            mixtures = tuple(
-                Mixture.from_parameters(
-                    weights=one.weights, means=-one.means, sds=one.sds, scale=one.scale
-                )
-                for one in mixtures
+def _wins(*mixtures: Mixture, better: Better) -> float:
+    """Give I3 of the first against all others."""
+    if better == "higher":  # of -x, or 1 / x on the log scale, the smallest is the largest
+        mixtures = tuple(
+            Mixture.from_parameters(
+                weights=one.weights, means=-one.means, sds=one.sds, scale=one.scale
             )
-        # I3 of two is I2, which has a closed form
-        return (probability_faster if len(mixtures) == 2 else probability_fastest)(*mixtures)
-
-    return metric_interval(wins, *order, name="I3", confidence=options.confidence)
-
-
-def _beats(
-    x: FittedSample, y: FittedSample, better: Better, options: MixtureOptions
-) -> FasterEstimate:
-    """Give P[X < Y + shift], or P[X > Y - shift] = P[Y < X + shift] where higher is better."""
-    low, high = (x, y) if better == "lower" else (y, x)
-    return faster_estimate(low, high, shift=options.shift, confidence=options.confidence)
+            for one in mixtures
+        )
+    # I3 of two is I2, which has a closed form
+    return (probability_faster if len(mixtures) == 2 else probability_fastest)(*mixtures)
 
 
 def mixture_report(
@@ -466,7 +472,7 @@ def mixture_report(
     for name in names:
         ours = tuple(cell for cell in cells if cell.benchmark == name)
         contest = mixture_contest(ours, **kind, options=options, pairs=detailed)
-        found.append(BenchmarkMixtures(benchmark=name, cells=ours, contest=contest))
+        found.append(BenchmarkMixtures(name, ours, contest))
     if all(cell.mixture is None for cell in cells):
         what = cells[0].problem or "no mixture can be fitted"
         raise AnalysisError(what, f"{cells[0].variant}, {cells[0].benchmark}")
@@ -509,11 +515,12 @@ def _references(found: Sequence[BenchmarkMixtures]) -> tuple[str, ...]:
     texts: dict[str, None] = {}
     for one in found:
         parts = [
-            part for cell in one.cells for part in (cell.mixture, cell.fit_test, cell.evidence)
+            *(part for cell in one.cells for part in (cell.mixture, cell.fit_test, cell.evidence)),
+            *(() if one.contest is None else (pair.forward for pair in one.contest.pairs)),
         ]
-        pairs = () if one.contest is None else one.contest.pairs
-        for part in (*parts, *(pair.forward for pair in pairs)):
-            texts |= dict.fromkeys(() if part is None else part.references)
+        texts |= dict.fromkeys(
+            text for part in parts if part is not None for text in part.references
+        )
     return tuple(texts)
 
 
@@ -530,33 +537,27 @@ def _cautions(report: MixtureReport, matrices: Sequence[PerformanceMatrix]) -> I
     if contest is not None:  # what the samples said themselves is not said of their pairs again
         known = {caution.code for _, caution in texts}
         yield from (caution for caution in contest.cautions if caution.code not in known)
-    count = len(report.cells)
+    count, options = len(report.cells), report.options
+    codes = Counter(code for cell in report.cells for code in {one.code for one in cell.cautions})
     few = sum(cell.values.size < FEW_VALUES for cell in report.cells)
-    codes = [code for cell in report.cells for code in {one.code for one in cell.cautions}]
-    coarse, floored = codes.count("grid-coarser"), codes.count("variance-at-floor")
-    yield from cautions_of(
-        {
-            "nothing-compared": detailed
-            and contest is None
-            and several
-            and "nothing is compared: fewer than two variants have a mixture",
-            "few-values": not detailed
-            and few > 0
-            and f"{few} of {count} samples have fewer than {FEW_VALUES} values, which hardly "
-            "determine a number of components",
-            "grid-coarser": not detailed
-            and coarse > 0
-            and f"the values of {coarse} of {count} samples stand on a coarser grid than the "
-            f"resolution of {report.options.resolution:g}: components may be its steps; "
-            "--benchmark NAME says which step",
-            "variance-at-floor": not detailed
-            and floored > 0
-            and f"in {floored} of {count} samples components have the least variance that the "
-            "resolution allows: without a resolution such fits are discarded",
-            "nothing-resampled": report.options.resamples == 0
-            and "nothing was resampled: no fit test, no evidence for modes, no intervals",
-        }
-    )
+    coarse, floored = codes["grid-coarser"], codes["variance-at-floor"]
+    table: dict[str, Any] = {
+        "few-values": few > 0
+        and f"{few} of {count} samples have fewer than {FEW_VALUES} values, which hardly "
+        "determine a number of components",
+        "grid-coarser": coarse > 0
+        and f"the values of {coarse} of {count} samples stand on a coarser grid than the "
+        f"resolution of {options.resolution:g}: components may be its steps; "
+        "--benchmark NAME says which step",
+        "variance-at-floor": floored > 0
+        and f"in {floored} of {count} samples components have the least variance that the "
+        "resolution allows: without a resolution such fits are discarded",
+    }
+    if detailed:
+        nothing = "nothing is compared: fewer than two variants have a mixture"
+        table = {"nothing-compared": contest is None and several and nothing}
+    resampled = "nothing was resampled: no fit test, no evidence for modes, no intervals"
+    yield from cautions_of(table | {"nothing-resampled": options.resamples == 0 and resampled})
 
 
 def _gathered(texts: Iterable[tuple[str, Caution]]) -> list[tuple[Caution, tuple[str, ...]]]:

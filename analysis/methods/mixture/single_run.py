@@ -1,4 +1,4 @@
-"""What a single run may bring: four metrics of mixtures (section 6 of [1]_), and the share by ranks.
+"""What a single run may bring: four metrics of mixtures (section 6), and the share by ranks.
 
 ========= ==================================== ================================================
 I1        `mean_difference`                    E|X - Y|
@@ -13,15 +13,6 @@ set to the product of survival functions: here the derivations hold.
 
 Mixtures of logarithms (`scale` "log") are compared with mixtures of logarithms, everywhere in closed
 form but for I2 with a shift, which is integrated. Two scales in one call are refused.
-
-References
-----------
-.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
-       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 6.
-.. [2] H. B. Mann, D. R. Whitney, "On a test of whether one of two random variables is
-       stochastically larger than the other", Annals of Mathematical Statistics 18, 1947.
-.. [3] R. G. Newcombe, "Confidence intervals for an effect size measure based on the Mann-Whitney
-       statistic, part 2", Statistics in Medicine 25, 2006, method 5.
 """
 
 from __future__ import annotations
@@ -37,7 +28,7 @@ from numpy.typing import ArrayLike
 
 from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Page, Value, cautions_of, page, page_of, section, table_of
+from ...pages.model import Page, Value, cautions_of, page, table_of
 from ...pages.result import Result
 from ...stats.arguments import between, checks_arguments, numbers
 from ...stats.samples import Array
@@ -81,6 +72,14 @@ class MetricInterval(Result):
         """Write the interval behind a figure, such as `` [0.1, 0.2]``; nothing where there is none."""
         return f" [{self.low:{form}}, {self.high:{form}}]" if self.replicates else ""
 
+    def screen(self) -> Page:
+        """Set the metric in one line."""
+        text = f"{self.metric}: {self.estimate:.6g}"
+        if self.replicates:
+            ends, count = self.ends(".6g"), self.replicates
+            text += f", {100 * self.confidence:g} % interval{ends} from {count} resamples"
+        return page(self, self.metric, text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankShare(Result):
@@ -96,6 +95,15 @@ class RankShare(Result):
     ties: int
     references: tuple[str, ...] = _RANKS
 
+    def screen(self) -> Page:
+        """Set the share in one sentence."""
+        return page(
+            self,
+            "Share of faster runs",
+            f"one run is faster than one of the other in {self.estimate:.3f} of {self.pairs} pairs "
+            f"of runs, {figures.counted(self.ties, 'tie')} counted half{within(self)}",
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FasterEstimate(Result):
@@ -108,44 +116,26 @@ class FasterEstimate(Result):
     ranks: RankShare
     references: tuple[str, ...] = (*_HALVES, *_RANKS)
 
+    def screen(self) -> Page:
+        """Set both estimates under each other."""
 
-@page_of.register(MetricInterval)
-def _metric_interval_page(found: MetricInterval) -> Page:
-    text = f"{found.metric}: {found.estimate:.6g}"
-    if found.replicates:
-        ends, count = found.ends(".6g"), found.replicates
-        text += f", {100 * found.confidence:g} % interval{ends} from {count} resamples"
-    return page(found, found.metric, text)
+        def decimals(value: float) -> Value:
+            return Value("", None) if math.isnan(value) else Value(f"{value:.4f}", value)
 
-
-@page_of.register(RankShare)
-def _rank_share_page(found: RankShare) -> Page:
-    text = (
-        f"one run is faster than one of the other in {found.estimate:.3f} of {found.pairs} pairs "
-        f"of runs, {figures.counted(found.ties, 'tie')} counted half{within(found)}"
-    )
-    return Page(title="Share of faster runs", sections=(section(text),))
-
-
-@page_of.register(FasterEstimate)
-def _faster_estimate_page(found: FasterEstimate) -> Page:
-    def decimals(value: float) -> Value:
-        return Value("", None) if math.isnan(value) else Value(f"{value:.4f}", value)
-
-    table = table_of(
-        "one-run-is-faster",
-        (("mixtures (I2)", found.mixture), ("ranks, U/(nm)", found.ranks)),
-        ("<P[one run is faster]", lambda both: both[0]),
-        ("estimate", lambda both: decimals(both[1].estimate)),
-        ("low", lambda both: decimals(both[1].low)),
-        ("high", lambda both: decimals(both[1].high)),
-    )
-    less = "" if found.shift == 0 else f" by more than {-found.shift:g}"
-    if found.shift > 0:
-        less = f", or slower by less than {found.shift:g}"
-    chances = f"{found.mixture.estimate:.3f}{within(found.mixture)}"
-    text = f"one run is faster than one of the other{less} with probability {chances}"
-    return page(found, "Which of two runs is faster", text, table)
+        table = table_of(
+            "one-run-is-faster",
+            (("mixtures (I2)", self.mixture), ("ranks, U/(nm)", self.ranks)),
+            ("<P[one run is faster]", lambda both: both[0]),
+            ("estimate", lambda both: decimals(both[1].estimate)),
+            ("low", lambda both: decimals(both[1].low)),
+            ("high", lambda both: decimals(both[1].high)),
+        )
+        less = "" if self.shift == 0 else f" by more than {-self.shift:g}"
+        if self.shift > 0:
+            less = f", or slower by less than {self.shift:g}"
+        chances = f"{self.mixture.estimate:.3f}{within(self.mixture)}"
+        text = f"one run is faster than one of the other{less} with probability {chances}"
+        return page(self, "Which of two runs is faster", text, table)
 
 
 def chance(value: float) -> str:

@@ -117,23 +117,20 @@ def nested(values: Array, chain: Mapping[str, Integers]) -> dict[str, tuple[int,
         return parts(dict.fromkeys(counts, 0.0), 0.0)
     if not codes:
         return parts({}, float(values.var(ddof=1)) if values.size > 1 else 0.0)
-    *_, smallest = codes
-    if len(codes) == 1:
-        fit = one_way(values, codes[smallest])
+    *above, smallest = codes
+    code, further = codes[smallest], {name: codes[name] for name in above}
+    if not above:
+        fit = one_way(values, code)
         return parts({smallest: fit.between}, 0.0 if fit.within is None else fit.within)
     if sum(counts.values()) > _MOST_LEVELS:  # its part stays in what is left
-        return nested(values, {name: code for name, code in codes.items() if name != smallest})
-    means = np.bincount(codes[smallest], weights=values) / np.bincount(codes[smallest])
-    if float(np.abs(values - means[codes[smallest]]).max()) < _ROUNDING:
+        return nested(values, further)
+    means = np.bincount(code, weights=values) / np.bincount(code)
+    if float(np.abs(values - means[code]).max()) < _ROUNDING:
         # the groups of the groups of the smallest level
-        first = np.unique(codes[smallest], return_index=True)[1]
-        above = {name: code[first] for name, code in codes.items() if name != smallest}
-        upper = nested(means, above)
-        return {
-            **{name: part for name, part in upper.items() if name != "rest"},
-            smallest: upper["rest"],
-            "rest": (values.size, 0.0),
-        }
+        first = np.unique(code, return_index=True)[1]
+        upper = nested(means, {name: one[first] for name, one in further.items()})
+        left = upper.pop("rest")
+        return {**upper, smallest: left, "rest": (values.size, 0.0)}
     several = random_effects(values, codes)
     if several is None:
         what = f"the components of {', '.join(codes)} could not be estimated: the search did not settle"
@@ -188,16 +185,14 @@ def _with_iterations(
     found: Mapping[str, tuple[int, float]], iterations: Iterations | None, rows: Integers
 ) -> dict[Source, tuple[int, float]]:
     """Divide what is left into runs and their iterations."""
-    texts: dict[str, tuple[int, float]] = {k: v for k, v in found.items() if k != "rest"}
-    count, rest = found["rest"]
+    parts = dict(found)
+    count, rest = parts["run"] = parts.pop("rest")
     inside = None if iterations is None else _within_runs(iterations, rows)
-    if inside is None:
-        texts["run"] = (count, rest)
-    else:
+    if inside is not None:
         size, variance, per_run = inside
-        texts["run"] = (count, max(rest - variance / per_run, 0.0))
-        texts["iteration"] = (size, variance)
-    return {name: texts[name] for name in _ORDER if name in texts}
+        parts["run"] = (count, max(rest - variance / per_run, 0.0))
+        parts["iteration"] = (size, variance)
+    return {name: parts[name] for name in _ORDER if name in parts}
 
 
 def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, float] | None:
@@ -474,17 +469,14 @@ def _columns(covariate: Covariate, cell: CellRuns) -> CovariateColumns | None:
 
 
 def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
-    own = fits[0]
-    spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
-    effect = effect_of(
-        one.columns, one.found, own.along, spread=spread, fits=own, confidence=confidence
-    )
-    known = own
+    own = known = fits[0]
     if one.witnesses is not None:
         known = beside_its_count(one.witnesses, fits[1], fits[2])
-    found, drawn = surprise(known, own)
+    spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
+    sure: dict[str, Any] = {"spread": spread, "fits": own, "confidence": confidence}
+    effect = effect_of(one.columns, one.found, own.along, **sure)
     factor = _factor(cell, one.covariate, one.columns, effect, pvalue(known))
-    return _Tested(factor, found, drawn)
+    return _Tested(factor, *surprise(known, own))
 
 
 def _between(
@@ -497,14 +489,14 @@ def _between(
     if known is None:
         return None
     fits = None if covariate.name == "session" else known.fits
-    found, drawn = (0.0, None) if fits is None else surprise(fits)
-    along, coordinates = known.along, known.coordinates
-    sure: dict[str, Any] = {"fits": fits, "confidence": asked.confidence}
-    effect = effect_of(columns, along, coordinates, spread=known.spread, **sure)
-    p = None if fits is None else pvalue(fits)
-    if fits is None and columns.effect_of != "levels":  # a slope through so few sessions is none
+    sure: dict[str, Any] = {"spread": known.spread, "fits": fits, "confidence": asked.confidence}
+    effect = effect_of(columns, known.along, known.coordinates, **sure)
+    if fits is not None:
+        factor = _factor(cell, covariate, columns, effect, pvalue(fits))
+        return _Tested(factor, *surprise(fits))
+    if columns.effect_of != "levels":  # a slope through so few sessions is none
         effect |= dict.fromkeys(("effect", "lowest", "highest"))
-    return _Tested(_factor(cell, covariate, columns, effect, p), found, drawn)
+    return _Tested(_factor(cell, covariate, columns, effect, None), 0.0, None)
 
 
 def _factor(
@@ -541,10 +533,11 @@ def _cautions(
     runs: CovariateRuns, factors: Sequence[Factor], short: Sequence[str]
 ) -> tuple[Caution, ...]:
     looked = {one.factor for one in factors}
-    unlooked = [one for name, one in runs.covariates.items() if name not in looked]
-    varying = [_varies(runs, one) for one in unlooked]
-    constant = [one.name for one, varies in zip(unlooked, varying, strict=True) if not varies]
-    untested = [one.name for one, varies in zip(unlooked, varying, strict=True) if varies]
+    constant: list[str] = []
+    untested: list[str] = []
+    for name, one in runs.covariates.items():
+        if name not in looked:
+            (untested if _varies(runs, one) else constant).append(one.name)
     untold = dict.fromkeys(one.factor for one in factors if one.pvalue is None)
     apart = [name for name in untold if name != "session"]
     sessions = figures.counted(int(np.unique(runs.session).size), "session")

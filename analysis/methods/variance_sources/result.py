@@ -18,7 +18,6 @@ from ...pages.model import (
     Table,
     Value,
     page,
-    page_of,
     section,
     table_of,
 )
@@ -159,6 +158,15 @@ class Sources(Result):
     factors: tuple[Factor, ...] = ()
     modes: tuple[Mode, ...] = ()
 
+    def screen(self) -> Page:
+        """Set what stands out first, then modes, components, all factors, and systems."""
+        return page(
+            self,
+            f"sources of variation of {self.response}: {figures.listed(self.of, 3)}",
+            *(*answer(self), *mode_sections(self), *component_sections(self)),
+            *(*factor_sections(self), *system_sections(self.systems)),
+        )
+
 
 _NAME = 24  # columns for names of benchmarks and variants
 _Groups = Mapping[tuple[str | None, str], Mapping[Source, Component]]
@@ -177,25 +185,35 @@ _WIDE = 94  # columns of a screen, less the margin
 
 def component_sections(found: Sources) -> tuple[Section, ...]:
     """Say how much lies between what; nothing where nothing was divided."""
-    if not found.components:
-        return ()
     groups: dict[tuple[str | None, str], dict[Source, Component]] = {}
     for one in found.components:
         groups.setdefault((one.benchmark, one.variant), {})[one.source] = one
-    shown = dict(list(groups.items())[:40])
+    if not groups:
+        return ()
+    shown = list(groups.items())[:40]
     more = len(groups) - len(shown)
     rest = [f"and {more} more rows (--json gives all)"] if more else []
-    deviation, share = (
-        "each: the standard deviation as a share of the value",
-        "its share of the variance",
-    )
-    both = _component_table(shown, "components", _sd_and_share)
+    there = [source for source in _SOURCES if any(source in parts for _, parts in shown)]
+
+    def table(name: str, cell: Callable[[Component], Cell]) -> Table:
+        heads = ("own sessions" if one == "benchmark:session" else _SOURCES[one] for one in there)
+        return table_of(
+            name,
+            shown,
+            ("<benchmark", lambda one: shorten(one[0][0] or "all together", _NAME)),
+            ("<variant", lambda one: shorten(one[0][1], _NAME)),
+            *(
+                (head, lambda one, s=source: cell(one[1][s]) if s in one[1] else "-")
+                for head, source in zip(heads, there, strict=True)
+            ),
+        )
+
+    deviation = "each: the standard deviation as a share of the value"
+    share, both = "its share of the variance", table("components", _sd_and_share)
     tables: tuple[Block | str, ...] = (f"{deviation}, in brackets {share}", both)
     if natural_width(both) > _WIDE:  # a screen has no room for both
-        tables = (
-            *(deviation, _component_table(shown, "components", _sd)),
-            *(f"each: {share}", _component_table(shown, "components-shares", _share)),
-        )
+        tables = (deviation, table("components", _sd), f"each: {share}")
+        tables += (table("components-shares", _share),)
     return (section(*_component_text(groups), *tables, *rest, title="components of variance"),)
 
 
@@ -205,32 +223,11 @@ def _component_text(groups: _Groups) -> Iterator[str]:
     for (bench, variant), parts in (whole or (groups if len(groups) == 1 else {})).items():
         inside = {name: one.sd**2 for name, one in parts.items() if name != "benchmark"}
         if total := sum(inside.values()):
-            text = ", ".join(
-                f"{_percent(part / total)} between {_SOURCES[name]}"
-                for name, part in inside.items()
-            )
-            name = shorten(variant, _NAME)
-            some = (
-                f"{name}, benchmarks aside"
-                if bench is None
-                else f"{shorten(bench, _NAME)} / {name}"
-            )
-            yield f"{some}: of the variance lies {text}"
-
-
-def _component_table(groups: _Groups, name: str, cell: Callable[[Component], Cell]) -> Table:
-    there = [source for source in _SOURCES if any(source in parts for parts in groups.values())]
-    heads = (_SOURCES[one] if one != "benchmark:session" else "own sessions" for one in there)
-    return table_of(
-        name,
-        list(groups.items()),
-        ("<benchmark", lambda one: shorten(one[0][0] or "all together", _NAME)),
-        ("<variant", lambda one: shorten(one[0][1], _NAME)),
-        *(
-            (head, lambda one, s=source: cell(one[1][s]) if s in one[1] else "-")
-            for head, source in zip(heads, there, strict=True)
-        ),
-    )
+            shares = (f"{_percent(v / total)} between {_SOURCES[s]}" for s, v in inside.items())
+            some = f"{shorten(variant, _NAME)}, benchmarks aside"
+            if bench is not None:
+                some = f"{shorten(bench, _NAME)} / {shorten(variant, _NAME)}"
+            yield f"{some}: of the variance lies {', '.join(shares)}"
 
 
 def _sd(one: Component) -> Value:
@@ -447,16 +444,3 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
     )
     noted = replace(table, notes=tuple(map(note, found.modes)))
     return (section(*parts, section(noted), title="modes"),) if found.modes else ()
-
-
-@page_of.register(Sources)
-def _sources_page(found: Sources) -> Page:
-    return page(
-        found,
-        f"sources of variation of {found.response}: {figures.listed(found.of, 3)}",
-        *answer(found),
-        *mode_sections(found),
-        *component_sections(found),
-        *factor_sections(found),
-        *system_sections(found.systems),
-    )

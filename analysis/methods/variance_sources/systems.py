@@ -13,7 +13,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,10 @@ def _table_cautions(
     group: str | None,
     families: Indices | None,
     without_family: int,
-) -> Iterator[Caution]:
+) -> tuple[Caution, ...]:
     count = 0 if families is None else int(families.max()) + 1
+    every = np.arange(len(rows))
+    text = "holds each whole number of a range once: if it numbers the rows, --ignore it"
     table = {
         "prediction-is-no-cause": "nothing was changed on purpose between these systems: what predicts the "
         "response need not cause it, and covariates that go together share their importance. A cause is "
@@ -68,14 +70,14 @@ def _table_cautions(
         "rows-without-family": without_family > 0
         and f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were held out "
         "together, as one family",
+        "covariate-numbers-rows": [
+            (f"the column {shorten(column.name, _NAME)!r} {text}", column.name)
+            for column in columns
+            if column.numeric
+            and np.array_equal(np.sort(column.values[rows]), column.values[rows].min() + every)
+        ],
     }
-    yield from cautions_of(table)
-    for column in columns:
-        values = column.values[rows]
-        if column.numeric and np.array_equal(np.sort(values), values.min() + np.arange(len(rows))):
-            text = "holds each whole number of a range once: if it numbers the rows, --ignore it"
-            what = f"the column {shorten(column.name, _NAME)!r} {text}"
-            yield Caution("covariate-numbers-rows", what, (column.name,))
+    return cautions_of(table)
 
 
 def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:

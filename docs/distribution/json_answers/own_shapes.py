@@ -20,7 +20,7 @@ from analysis.data import iterations, merging as trials
 from analysis.diagnose import normality
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
-from analysis.methods.mixture import modality, refits
+from analysis.methods.mixture import goodness, modality, refits
 from analysis.methods.resampling import (
     biplot,
     bootstrap,
@@ -120,7 +120,7 @@ OWN: dict[type, Own] = {
     ),
     modality.FamilyFit: added(name=str),
     plane.PlaneCell: added(n=int, classification=tuple[int, ...] | None),
-    mixture.FitTest: added(rejected=bool, components=int),
+    goodness.FitTest: added(rejected=bool, components=int),
     refits.ModeEvidence: added(multimodal=bool, conclusion=str, mixture_components=int),
     mixture.MixtureCell: added(
         maybe=("clusters",), n=int, classification=tuple[int, ...] | None, clusters=list

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.mixture import em_kernel, fit, small_fit
+from analysis.methods.mixture import em_kernel, fit
 from analysis.methods.mixture.em_kernel import (
     CENTRE,
     HEIGHT,
@@ -19,18 +20,19 @@ from analysis.methods.mixture.em_kernel import (
     ROWS,
     SLOPE,
     SUMS,
-    e_step,
-    exponential,
-    first_at_least,
     most_levels,
-    quantile_start,
-    random_start,
 )
 from analysis.methods.mixture.fit import ScaledValues, fit_each, fit_mixture
-from analysis.methods.mixture.fit_kernel import fit_sorted, room_for
+from analysis.methods.mixture.fit_kernel import fitted
 from analysis.methods.mixture.model import TILE, Mixture
 from analysis.stats import workers
 from analysis.stats.workers import Budget
+
+# what only kernels call, as kernels of their own
+e_step, exponential, first_at_least, quantile_start, random_start = (
+    njit(getattr(em_kernel, name).py_func, error_model="numpy")
+    for name in ("e_step", "exponential", "first_at_least", "quantile_start", "random_start")
+)
 
 
 @pytest.fixture
@@ -315,16 +317,13 @@ class TestKernels:
         draws = np.empty((0, 1, 1))
 
         def fit(row: np.ndarray) -> list[float]:
-            room = room_for(40, 9)
-            fit_sorted(row, 0.0, draws, room)
-            return room.table.ravel().tolist()
+            return fitted(row, 0.0, 9, draws).table.ravel().tolist()
 
         with ThreadPoolExecutor(4) as pool:
             assert str(list(pool.map(fit, values))) == str([fit(row) for row in values])
 
     def test_a_constant_sample_has_no_candidate(self) -> None:
-        room = room_for(50, 9)
-        fit_sorted(np.full(50, 3.0), 0.0, np.empty((0, 1, 1)), room)
+        room = fitted(np.full(50, 3.0), 0.0, 9, np.empty((0, 1, 1)))
         assert room.found[0] == 0
         assert np.isnan(room.table).all()
 
@@ -334,7 +333,7 @@ class TestKernels:
 
 def fused() -> bool:
     """Tell whether this processor rounds a product and a sum once; then the numbers are equal."""
-    return em_kernel.exponential(0.3) == small_fit.exponential(np.array([[0.3]]))[0, 0]
+    return exponential(0.3) == fit.exponential(np.array([[0.3]]))[0, 0]
 
 
 def test_multiply_add_rounds_once():
@@ -345,14 +344,14 @@ def test_multiply_add_rounds_once():
         float(Fraction(x) * Fraction(y) + Fraction(z))
         for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
     ]
-    assert small_fit.multiply_add(a, b, c).tolist() == exact
+    assert fit.multiply_add(a, b, c).tolist() == exact
     assert (a * b + c).tolist() != exact  # rounding twice is seen
 
 
 def test_the_exponential_is_the_kernels():
     rng = np.random.default_rng(26)
     t = np.concatenate([rng.uniform(-700, 700, 3000), rng.uniform(-3, 0, 3000), [0.0]])
-    mine, kernels = small_fit.exponential(t[None])[0], np.array([*map(em_kernel.exponential, t)])
+    mine, kernels = fit.exponential(t[None])[0], np.array([*map(exponential, t)])
     np.testing.assert_allclose(mine, np.exp(t), rtol=5e-16)
     np.testing.assert_allclose(mine, kernels, rtol=5e-16)
     if fused():
@@ -379,8 +378,7 @@ def samples() -> Iterator[ScaledValues]:
 
 
 def compiled(sample: ScaledValues, most: int) -> tuple[np.ndarray, ...]:
-    room = room_for(sample.values.size, most)
-    fit_sorted(sample.values, sample.floor, np.empty((0, 1, 1)), room)
+    room = fitted(sample.values, sample.floor, most, np.empty((0, 1, 1)))
     return room.table, room.state, room.found
 
 
@@ -390,7 +388,7 @@ def test_every_candidate_is_the_kernels(most, largest, kinds):
     every = [one for one in every if one.values.size <= largest]
     assert len(every) > kinds
     exactly = fused()
-    for sample, mine in zip(every, small_fit.fit_sorted(every, most), strict=True):
+    for sample, mine in zip(every, fit.fit_sorted(every, most), strict=True):
         for ours, theirs in zip(mine, compiled(sample, most), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12)
             assert not exactly or np.array_equal(ours, theirs, equal_nan=True)
@@ -400,9 +398,9 @@ def test_another_rounding_is_seen(monkeypatch):
     """What the tests above compare: without the single rounding the numbers are others."""
     rng = np.random.default_rng(26)
     sample = ScaledValues(np.sort(rng.lognormal(0, 1, 100)), 0.0)
-    before = small_fit.fit_sorted([sample], 5)[0][0]
-    monkeypatch.setattr(small_fit, "multiply_add", lambda a, b, c: np.asarray(a * b + c))
-    after = small_fit.fit_sorted([sample], 5)[0][0]
+    before = fit.fit_sorted([sample], 5)[0][0]
+    monkeypatch.setattr(fit, "multiply_add", lambda a, b, c: np.asarray(a * b + c))
+    after = fit.fit_sorted([sample], 5)[0][0]
     np.testing.assert_allclose(after, before, rtol=1e-9)
     assert after.tolist() != before.tolist()
 

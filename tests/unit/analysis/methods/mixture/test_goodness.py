@@ -8,17 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy.special import ndtr
 from scipy.stats import kstest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture.fit import fit_mixture
-from analysis.methods.mixture.fit_kernel import (
-    draw_sorted,
-    ks_distance,
-    replicate_distances,
-    room_for,
-)
+from analysis.methods.mixture.fit_kernel import distance, draw_sorted, fit_sorted, room_for
 from analysis.methods.mixture.goodness import CorpusFit, FitTest, fit_corpus, jittered, ks_fit
 from analysis.methods.mixture.model import Mixture
 from analysis.stats.samples import clock_step
@@ -322,7 +318,7 @@ class TestKernels:
     def test_draws_come_from_the_mixture(self) -> None:
         mixture = Mixture.from_parameters(weights=[0.3, 0.5, 0.2], means=[0, 3, 9], sds=[1, 0.1, 2])
         x = np.empty(20_000)
-        draw_sorted(np.array([7], np.uint64), rows_of(mixture), x)
+        njit(draw_sorted.py_func)(np.array([7], np.uint64), rows_of(mixture), x)
         assert (np.diff(x) >= 0).all()
         assert kstest(x, mixture.cdf).pvalue > 0.01
         # negative control: another weight would be seen
@@ -332,9 +328,9 @@ class TestKernels:
     def test_neighbouring_seeds_are_unrelated(self) -> None:
         one = np.array([[1.0], [0.0], [1.0]])
         sums = []
-        x = np.empty(5)
+        x, draw = np.empty(5), njit(draw_sorted.py_func)
         for seed in range(1000):
-            draw_sorted(np.array([seed], np.uint64), one, x)
+            draw(np.array([seed], np.uint64), one, x)
             sums.append(x.sum() / math.sqrt(5))
         assert kstest(sums, "norm").pvalue > 0.01
         assert abs(np.corrcoef(sums[:-1], sums[1:])[0, 1]) < 0.1
@@ -342,16 +338,16 @@ class TestKernels:
     def test_distance_of_ties(self) -> None:
         x = np.array([0.0, 0.0, 0.0, 1.0])
         one = np.array([[1.0], [0.0], [1.0]])
-        assert ks_distance(x, one, 1) == pytest.approx(0.5)
-        assert ks_distance(x[3:], one, 1) == pytest.approx(ndtr(1))
+        assert distance(x, one) == pytest.approx(0.5)
+        assert distance(x[3:], one) == pytest.approx(ndtr(1))
 
     def test_a_replicate_depends_on_its_seed_only(self, mixture: Mixture) -> None:
         seeds = rng().integers(0, 2**64, 12, dtype=np.uint64)
         parameters = (rows_of(mixture), 0.0, room_for(20, 9))
         all_at_once, singly = np.empty(12), np.empty(12)
-        replicate_distances(seeds, *parameters, all_at_once)
+        fit_sorted(seeds, *parameters, all_at_once)
         for i in reversed(range(12)):
-            replicate_distances(seeds[i : i + 1], *parameters, singly[i : i + 1])
+            fit_sorted(seeds[i : i + 1], *parameters, singly[i : i + 1])
         assert all_at_once.tolist() == singly.tolist()
 
 

@@ -13,6 +13,7 @@ from analysis import MixtureOfMetrics, fit_mixture_of_metrics
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.mixture import metrics_em_kernel as em_kernel
+from analysis.methods.mixture.covariance_kernel import state_of
 from analysis.methods.mixture.metrics_fit import MODELS, SIMPLEST
 from analysis.methods.mixture.metrics_page import ellipse, meaning, pairs_of_runs, plane_picture
 from analysis.methods.mixture.model import Mixture
@@ -120,10 +121,10 @@ class TestModels:
         z = (of == np.arange(len(classes))[:, None]).astype(float)
         (k, _), d = z.shape, points.shape[1]
         weights, means, cov = np.empty(k), np.empty((k, d)), np.empty((k, d, d))
-        outcome = np.empty(em_kernel.OUTCOME)
+        state, room = state_of(d, k), np.empty((2 + d, len(points)))
         x = np.ascontiguousarray(points.T)
-        em_kernel.fit(MODELS.index(model), x, z, weights, means, cov, outcome)
-        if np.isnan(outcome[0]):
+        found = em_kernel.fit(MODELS.index(model), x, z, weights, means, cov, state, room)
+        if np.isnan(found[0]):
             return None  # discarded
         slopes = [np.triu(factor, 1) + np.eye(d) for factor in cov]
         return [s.T @ np.diag(np.diag(c)) @ s for c, s in zip(cov, slopes, strict=True)]

@@ -16,7 +16,6 @@ from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.importers.reader import Reading, read_sources, trials_of
 from analysis.methods.mixture.goodness import ks_fit
 from analysis.methods.mixture.metrics_page import plane_report
-from analysis.methods.mixture.page import mixture_page
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.pages.as_text import render
 from analysis.pages.model import Caution, Figure, Section, Table, page_of
@@ -62,7 +61,7 @@ def two():
 
 def test_published_example_prints_all_its_digits(ammp):
     published = json.loads((GOLDEN / "expected.json").read_text())["published"]
-    text = render(mixture_page(made(matrix("ammp", b=ammp)), digits=10))
+    text = render(made(matrix("ammp", b=ammp)).screen(digits=10))
     rows = [
         line.split()
         for line in text.splitlines()
@@ -440,8 +439,8 @@ def test_parts_of_a_report_have_pages_of_their_own(two):
 
 def test_digits_are_those_that_are_asked_for(ammp):
     report = made(matrix("x", b=ammp))
-    assert "0.09677359 " in render(mixture_page(report, digits=8))
-    assert render(mixture_page(report)) == render(mixture_page(report, digits=4)) == str(report)
+    assert "0.09677359 " in render(report.screen(digits=8))
+    assert render(report.screen()) == render(report.screen(digits=4)) == str(report)
 
 
 def test_what_samples_say_themselves_is_not_said_of_their_pairs():
