@@ -217,8 +217,8 @@ def _page(argv: Sequence[str]) -> str | None:
         page = pages.whole_help(load("analysis.options").COMMANDS)
     elif list(argv) == ["help", "exit-codes"]:
         page = pages.exit_codes()
-    elif list(argv[:2]) == ["help", "json"] and len(argv) == 3:
-        page = load("harness.commands.first_steps").schema(argv[2])
+    elif list(argv[:2]) == ["help", "json"]:
+        page = load("harness.commands.first_steps").schema(" ".join(argv[2:]))
     elif argv[0] == "--version":
         from analysis.version import VERSION
 

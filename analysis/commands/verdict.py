@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TextIO
 
 from ..errors import InsufficientDataError, UsageError
 from ..options import command
-from ..words import command_line
-from .options import Judging, Metric, Source, candidates_of, metrics_of, show, write_file
+from ..record.printer import check_files, write_file
+from ..words import command_line, quoted
+from .options import Judging, Metric, Source, candidates_of, metrics_of, show
 
 if TYPE_CHECKING:
     from ..data.number_text import Decimal
@@ -82,6 +83,7 @@ def gate(
     from ..verdict.next_command import next_of_failing, next_of_gate
 
     parse_condition(asked.condition)  # before anything is read
+    check_files(junit, summary)
     fleet = _fleet_of(asked)
     if fleet is not None:
         found = _of_fleet(fleet, asked)
@@ -156,9 +158,12 @@ def _of_fleet(fleet: tuple[Path, str | None], args: _GateOptions) -> _Judged:
     from ..data.fleet import open_fleet
     from ..data.host_record import refuse_unnamed
     from ..verdict.fleet import judge_fleet
+    from ..verdict.hosts import refuse_of_fleet
 
     if args.metric is None:
         refuse_unnamed(open_fleet(fleet[0]).unnamed(), str(fleet[0]))
+    level = [f"--level {args.level}"] * (args.level == "iteration")
+    refuse_of_fleet(fleet[0], level, f"gate {quoted(args.condition)}")
     variants = [*([] if fleet[1] is None else [fleet[1]]), *(args.variant or ())]
     answer = judge_fleet(
         fleet[0],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import UsageError
 from analysis.options import Given, positive
+from analysis.record.printer import write_json
 
 if TYPE_CHECKING:
     from ..trial.ending import Ending
@@ -42,13 +43,6 @@ class Talk(Given):
 def not_negative(text: str) -> int:
     """Read a whole number, 0 or more."""
     return 0 if text == "0" else positive(text)
-
-
-def write_json(data: object, out: TextIO) -> None:
-    """Write JSON types as a text that a person can read too."""
-    import json
-
-    out.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
 def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: ANN401 - with to_dict()
@@ -150,18 +144,20 @@ def remarks(args: Comparing) -> Iterator[str]:
 _OF_A_SITTING = (
     *("commands", "resume", "for_s", "min_runs", "max_runs", "dir", "share", "wait_for_lock"),
     *("json", "quiet", "verbose", "time_unit", "export_json", "export_csv", "export_markdown"),
-    *("style", "sort", "seed", "no_shell"),
+    *("style", "sort"),
 )
 # what of a command line ``--try`` takes
 _OF_A_TRY = (
     *("attempt", "shell", "no_shell", "ignore_failure", "exit", "stdin"),
-    *("dir", "share", "wait_for_lock", "quiet", "verbose", "seed"),
+    *("quiet", "verbose"),
 )
+_USUAL = {"dir": RUNS, "wait_for_lock": 0.0, "seed": 1, "warmup": 0}  # options with a default
 
 
 def begun_with(args: Comparing, others: Sequence[str] = _OF_A_SITTING) -> Iterator[str]:
     """Name the options that were given and are none of the `others`: by default those chosen when a comparison begins."""
-    found = Comparing(**{**vars(args), "warmup": args.warmup or None})
+    usual = {name: None for name, value in _USUAL.items() if getattr(args, name) == value}
+    found = Comparing(**{**vars(args), **usual})
     yield from found.given(*(name for name in vars(args) if name not in others))
 
 
@@ -259,7 +255,9 @@ def wanted_commands(args: Comparing) -> tuple[WantedCommand, ...]:
         If parameters, names or the baseline do not fit the commands.
     """
     parameters = dict(_parameters(args))
-    pairs = [(typed, values) for typed in args.commands for values in _combinations(parameters)]
+    each = itertools.product(*parameters.values())
+    filled = [dict(zip(parameters, values, strict=True)) for values in each]
+    pairs = [(typed, values) for typed in args.commands for values in filled]
     counts = len(pairs), len(args.commands)
     shells = None if args.no_shell else args.shell
     given = {"-S": shells, "--stdin": args.stdin, "--prepare": args.prepare}
@@ -333,11 +331,6 @@ def _decimal(text: str, option: str) -> Decimal:
     if not value.is_finite():
         raise UsageError(f"{text!r} is not a number", option, "write it like -P threads 1 8")
     return value
-
-
-def _combinations(parameters: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
-    for values in itertools.product(*parameters.values()):
-        yield dict(zip(parameters, values, strict=True))
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

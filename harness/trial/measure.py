@@ -310,7 +310,10 @@ class Measurer:
         spent = self._trial.energy.end()
         used = self._service_meter.end(run.variant)
         self._leftovers.end()
-        around = self._surroundings.end(self._service_cpus(run.variant))
+        planned = self._prepared.cpus.services
+        serving = self._trial.services.serving(run.variant)
+        cpus = {cpu for label in serving for cpu in planned.get(label, ())}
+        around = self._surroundings.end(tuple(sorted(cpus)))
         if execution.killed == _TIME_CAP:
             seconds = self._campaign.protocol.max_time_s
             what = f"the time cap of {seconds:g} s was reached in a run, now discarded"
@@ -361,11 +364,6 @@ class Measurer:
     def _counts(self, run: PlannedRun) -> bool:
         counting = self._campaign.counters
         return counting is not None and counting.counts(run.block)
-
-    def _service_cpus(self, variant: str) -> tuple[int, ...]:
-        planned = self._prepared.cpus.services
-        serving = self._trial.services.serving(variant)
-        return tuple(sorted({cpu for label in serving for cpu in planned.get(label, ())}))
 
     def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
         if not commands:

@@ -153,6 +153,12 @@ def test_a_host_that_is_busy_is_told_by_the_option(compare):
         (("--resume", "-i"), "--ignore-failure is chosen when a comparison begins"),
         (("--resume", "--counters"), "--counters is chosen when a comparison begins"),
         (("--resume", "-L", "n", "1,2"), "--parameter-list is chosen when a comparison begins"),
+        (("--resume", "-N"), "--no-shell is chosen when a comparison begins"),
+        (("--resume", "--seed", "7"), "--seed is chosen when a comparison begins"),
+        (("--try", "true", "--seed", "7"), "once, without --seed"),
+        (("--try", "true", "--dir", "x"), "once, without --dir"),
+        (("--try", "true", "--share"), "once, without --share"),
+        (("--try", "true", "--wait-for-lock"), "once, without --wait-for-lock"),
         (("--try", "true", "false"), "--try executes one command once, without further commands"),
         (("--try", "true {n}", "-L", "n", "1,2"), "once, without --parameter-list"),  # a crash
         (("--try", "true", "--for", "5s"), "once, without --for fix"),
