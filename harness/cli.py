@@ -181,6 +181,10 @@ def _error_text(error: FairtrialError, argv: Sequence[str]) -> str:
         near = load("harness.commands.run").nearest_trial(error.where)
         if near is not None:
             return f"no trial '{error.where}': did you mean {near}?\n"
+    name = error.what.partition(" ")[0]
+    option = f"--{name.replace('_', '-')}"  # what was typed is said, and no name of Python's
+    if "_" in name and any(word.startswith(option) for word in argv):
+        error.what = error.what.replace(name, option, 1)
     return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"
 
 

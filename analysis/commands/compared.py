@@ -133,6 +133,7 @@ def write_answer(
     names = short_names([one.name for one in answer.commands], _CALLED)
     variants = (one.variant for one in answer.commands)
     called = dict(zip(variants, names, strict=True))
+    called.setdefault("command", names[0] if len(names) == 1 else "a command")  # the benchmark
     found = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
     notes = [one.text for one in found.cautions]
     out.write(f"{screen_of(answer, width, notes, short=short)}\n")

@@ -17,6 +17,8 @@ from analysis.errors import UsageError
 from analysis.options import Given, positive
 from analysis.record.printer import write_json
 
+from ..errors import counted
+
 if TYPE_CHECKING:
     from ..trial.ending import Ending
     from .live_view import View
@@ -133,7 +135,7 @@ class Comparing(Placed, Talk):
 
 def remarks(args: Comparing) -> Iterator[str]:
     """Say which options of hyperfine had nothing to do."""
-    if args.no_shell or args.shell == ["none"]:
+    if args.resume is None and (args.no_shell or args.shell == ["none"]):
         yield f"{'-N' if args.no_shell else '--shell=none'}: no shell is started anyway"
     for name, text in _IGNORED.items():
         if getattr(args, name) is not None:
@@ -355,7 +357,8 @@ def _for_each(option: str, given: Sequence[Any] | None, count: int, typed: int) 
     given = given or [None]
     if len(given) not in (1, count, typed):
         fix = f"give one for all, or {count} in the order of the commands"
-        raise UsageError(f"{len(given)} {option} for {count} commands", option, fix)
+        what = f"{len(given)} {option} for {counted(count, 'command')}"
+        raise UsageError(what, option, fix)
     return [one for one in given for _ in range(count // len(given))]
 
 
@@ -363,7 +366,7 @@ def _named(found: list[WantedCommand], names: Sequence[str]) -> list[WantedComma
     if not names:
         return found
     if len(names) != len(found):
-        what = f"{len(names)} name{'s' * (len(names) != 1)} for {len(found)} commands"
+        what = f"{counted(len(names), 'name')} for {counted(len(found), 'command')}"
         raise UsageError(what, "--name", "give one --name for each command, in their order")
     return [replace(one, name=name) for one, name in zip(found, names, strict=True)]
 
