@@ -299,8 +299,7 @@ def export(
     target = target_for(output, to)
     if json and output == _STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
-    if output != _STDOUT:
-        check_files(output, read=[source])
+    check_files(output, read=[source])
     how = Reading(better=better, **texts.how())
     exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)

@@ -160,7 +160,7 @@ def check_file(path: Path) -> None:
 
 def check_files(*named: str | None, read: Iterable[str] = ()) -> None:
     """Refuse files that cannot be written, into which two texts would go, or that are `read` themselves."""
-    paths = [Path(one) for one in named if one is not None]
+    paths = [Path(one) for one in named if one not in (None, "-")]  # standard output
     for path in paths:
         check_file(path)
         if paths.count(path) > 1:

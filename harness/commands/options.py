@@ -357,8 +357,7 @@ def _for_each(option: str, given: Sequence[Any] | None, count: int, typed: int) 
     given = given or [None]
     if len(given) not in (1, count, typed):
         fix = f"give one for all, or {count} in the order of the commands"
-        what = f"{len(given)} {option} for {counted(count, 'command')}"
-        raise UsageError(what, option, fix)
+        raise UsageError(f"{len(given)} {option} for {counted(count, 'command')}", option, fix)
     return [one for one in given for _ in range(count // len(given))]
 
 

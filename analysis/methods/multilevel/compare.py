@@ -242,7 +242,7 @@ def multilevel(
     ([2]_). With one session the answer holds within it; where session and variant cannot be told
     apart there is an estimate and nothing else.
     """
-    _check_levels(confidence, margin)
+    check_levels(confidence, margin)
     look = Looks.of(looks, always_valid=always_valid)
     always_valid = look.rule == "always-valid"
     law = ErrorLaw(alpha=look.alpha(float(confidence)), always_valid=always_valid)
@@ -352,7 +352,8 @@ def multilevel(
     )
 
 
-def _check_levels(confidence: float, margin: float) -> None:
+def check_levels(confidence: float, margin: float) -> None:
+    """Refuse a confidence or a margin that none can be."""
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
     if not (math.isfinite(margin) and margin >= 0):
