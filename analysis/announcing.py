@@ -126,7 +126,7 @@ class _Line:
         counts = f"{self.what} {done:,} of {total:,}{noun and ' ' + noun}"
         if took < _FAR_S or not 0 < done < total:
             return counts
-        return f"{counts}, {_about(took / done * (total - done))} left"
+        return f"{counts}, {about(took / done * (total - done))} left"
 
     def _cleaned(self, text: str) -> str:
         return self._screen.clean(text).replace("\n", " ").replace("\t", " ")
@@ -238,7 +238,8 @@ def cut(text: str, width: int) -> str:
     return f"{text.rstrip()}…"
 
 
-def _about(seconds: float) -> str:
+def about(seconds: float) -> str:
+    """Write an estimated time in words."""
     if seconds < 90:
         return f"about {max(1, round(seconds))} s"
     if seconds < 5400:

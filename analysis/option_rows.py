@@ -644,9 +644,9 @@ ARTIFACT  Path
     artifact's name and -rerun)
 --md
     the result as Markdown
---max-entries N  positive
+--max-entries N  positive = 10000
     accept at most this number of files (default: 10000)
---max-bytes N  size
+--max-bytes N  size = 10G
     accept at most this size, such as 20G (default: 10G)
 --timeout SECONDS  float
     time limit for everything that is computed again (default: 600)

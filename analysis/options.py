@@ -128,11 +128,11 @@ confidence --conf-level R  number = 0.95
     the certificate of 'fairtrial calibrate' to cite (default: the newest one next to the trial)
 --allow-missing[=NAME]...
     at the gate a benchmark may be gone from the newer side: any, or =NAME (again for others)
---width W  length = 178mm
+--width W  length
     width of a figure: 85mm for one column of a paper, 178mm for two (default); in mm, cm or in
---font-size PT  number = 8
-    font size of a figure
---font-family F  = DejaVu Sans
+--font-size PT  number
+    font size of a figure (default: 8)
+--font-family F
     an installed font for a figure (default: DejaVu Sans, which is always there)
 --dir DIR  Path = runs
     the folder of trials
@@ -268,7 +268,7 @@ def options_of(name: str) -> Iterator[Option]:
     """
     made, own = FUNCTIONS[name], _rows(name)
     reads = {**globals(), "int": int, "float": float, "Path": Path}
-    taken: set[str] = set()
+    taken = {"quiet"}  # of every command: `harness.cli` announces nothing then
     for _, kind, options in _parts(made.function):
         reads |= vars(sys.modules[kind.__module__]) if kind is not None else {}
         taken |= {*options} - {*_OWN, made.tail}

@@ -181,6 +181,10 @@ def _error_text(error: FairtrialError, argv: Sequence[str]) -> str:
         near = load("harness.commands.run").nearest_trial(error.where)
         if near is not None:
             return f"no trial '{error.where}': did you mean {near}?\n"
+    name = error.what.partition(" ")[0]
+    option = f"--{name.replace('_', '-')}"  # what was typed is said, and no name of Python's
+    if "_" in name and any(word.startswith(option) for word in argv):
+        error.what = error.what.replace(name, option, 1)
     return f"{error}\n" if error.exit_code == 2 else f"fairtrial: {error}\n"
 
 
@@ -217,8 +221,8 @@ def _page(argv: Sequence[str]) -> str | None:
         page = pages.whole_help(load("analysis.options").COMMANDS)
     elif list(argv) == ["help", "exit-codes"]:
         page = pages.exit_codes()
-    elif list(argv[:2]) == ["help", "json"] and len(argv) == 3:
-        page = load("harness.commands.first_steps").schema(argv[2])
+    elif list(argv[:2]) == ["help", "json"]:
+        page = load("harness.commands.first_steps").schema(" ".join(argv[2:]))
     elif argv[0] == "--version":
         from analysis.version import VERSION
 

@@ -125,15 +125,6 @@ def moment(stamp: str) -> str:
     return stamp if time.utcoffset() != timedelta(0) else f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def about(seconds: float) -> str:
-    """Write an estimated time in words."""
-    if seconds < 90:
-        return f"about {max(1, round(seconds))} s"
-    if seconds < 5400:
-        return f"about {round(seconds / 60)} min"
-    return f"about {seconds / 3600:.1f} h"
-
-
 def size(count: float) -> str:
     """Write a number of bytes with at most three digits and a fitting unit."""
     for unit, scale in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):

@@ -17,6 +17,7 @@ from ..pages.as_markup import render_markdown
 from ..pages.difference import Difference
 from ..pages.model import page_of
 from ..pages.number_format import counted
+from ..record.printer import write_json
 from ..verdict.cautions import shown_cautions
 from ..verdict.compare import (
     CompareAnswer,
@@ -129,11 +130,12 @@ def write_answer(
 ) -> None:
     """Write the answer to `out`: as JSON, as its sentence alone, or as a screen of so many columns."""
     if as_json:
-        out.write(f"{json.dumps(answer.to_dict(), indent=2, allow_nan=False)}\n")
+        write_json(answer.to_dict(), out)
         return
     names = short_names([one.name for one in answer.commands], _CALLED)
     variants = (one.variant for one in answer.commands)
     called = dict(zip(variants, names, strict=True))
+    called.setdefault("command", names[0] if len(names) == 1 else "a command")  # the benchmark
     found = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
     notes = [one.text for one in found.cautions]
     out.write(f"{screen_of(answer, width, notes, short=short)}\n")

@@ -6,12 +6,8 @@ Importing this module costs no numpy. Errors pass through; `harness.cli` prints 
 from __future__ import annotations
 
 import contextlib
-import errno
-import itertools
-import os
 import re
 import signal
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TextIO
 
 from ..errors import FairtrialError, UsageError
 from ..options import Given
+from ..record.printer import write_json
 
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
 
@@ -137,15 +134,16 @@ class Drawn(Given):
 class Setting(Given):
     """How figures are set."""
 
-    width: float
-    font_size: float
-    font_family: str
+    width: float | None
+    font_size: float | None
+    font_family: str | None
 
     def sheet(self) -> Sheet:
         """Give the sheet that the options ask for."""
         from ..plots.chart import Sheet
 
-        sheet = Sheet(**vars(self))
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        sheet = Sheet(**{"font_size": 8.0} | said)
         sheet.check()
         return sheet
 
@@ -209,12 +207,7 @@ def show(
 ) -> None:
     """Print a result as text or Markdown, or exactly its ``to_dict()`` as JSON."""
     if as_json:
-        import json
-
-        chunks = json.JSONEncoder(indent=2, allow_nan=False).iterencode(result.to_dict())
-        while part := "".join(itertools.islice(chunks, 4096)):
-            out.write(part)
-        out.write("\n")
+        write_json(result.to_dict(), out)
     elif markdown:
         from ..pages.as_markup import render_markdown
         from ..pages.model import page_of
@@ -266,91 +259,7 @@ def weights(given: Sequence[str]) -> dict[str, float] | None:
     return found or None
 
 
-# --- Files that commands write, and being ended from outside while they do.
-#
-# A text is written beside its place and takes it when it is complete, so that a full disk or a killed
-# command leaves what was there. What is no regular file, such as ``/dev/stdout`` or a pipe, is written
-# as it is.
-
-
-_HALVES = "backslashreplace"  # of surrogate pairs, from file names that are no UTF-8
-_MOST = 0o666  # what a new file may be at most; the umask says what it is
-
-
-def check_file(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is computed."""
-    try:
-        place = _place(path)
-        if place.is_dir():
-            raise UsageError("this is a folder, not a file", str(path), "name a file in it")
-        if place.exists() and not place.is_file():
-            return
-        check_folder(place.parent, named=path)
-        if place.exists() and not os.access(place, os.W_OK):
-            raise _refused(path, os.strerror(errno.EACCES))
-    except OSError as error:  # such as a name too long
-        raise _refused(path, error.strerror) from None
-
-
-def check_folder(folder: Path, *, named: Path | None = None) -> None:
-    """Refuse a folder that is none, or that no file can be made in."""
-    if not folder.is_dir():
-        what = f"there is no folder {str(folder)!r}"
-        fix = "make it, or name another place"
-        raise UsageError(what, str(named or folder), fix)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        what = f"nothing may be written in the folder {str(folder)!r}"
-        fix = "name another place"
-        raise UsageError(what, str(named or folder), fix)
-
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a text as UTF-8, or bytes, taking the place of a file that is there."""
-    data = content.encode("utf-8", _HALVES) if isinstance(content, str) else content
-    try:
-        place = _place(path)
-        if place.exists() and not place.is_file():
-            place.write_bytes(data)
-        else:
-            _replace(place, data)
-    except OSError as error:
-        raise _refused(path, error.strerror) from None
-
-
-def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write several files into a folder, by their names."""
-    for name, text in texts.items():
-        write_file(folder / name, text)
-
-
-def _place(path: Path) -> Path:
-    """Follow links: the file that is meant is replaced, not the link."""
-    return Path(os.path.realpath(path))
-
-
-def _replace(place: Path, data: bytes) -> None:
-    import tempfile
-
-    mask = os.umask(0)
-    os.umask(mask)
-    mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else _MOST & ~mask
-    file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - it is closed before it takes its place
-        dir=place.parent, prefix=".", suffix=".part", delete=False
-    )
-    try:
-        with file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), mode)
-        os.replace(file.name, place)  # noqa: PTH105 - both are plain names
-    except BaseException:
-        Path(file.name).unlink(missing_ok=True)
-        raise
-
-
-def _refused(path: Path, why: str | None) -> UsageError:
-    return UsageError(f"the file cannot be written: {why}", str(path), "name another file")
+# --- Being ended from outside.
 
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

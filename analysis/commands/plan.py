@@ -208,7 +208,8 @@ def study(*, args: _StudyOptions, json: bool, out: TextIO) -> int:
     for name, kinds in _OF_SOME.items():
         for option in args.given(name) if args.kind not in kinds else ():
             known = " and ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
-            raise UsageError(f"{option} is for 'study {known}'", f"study {args.kind}")
+            what = f"{option} is for 'study {known}'"
+            raise UsageError(what, f"study {args.kind}", "leave it out")
     of_draws = args.kind == "draw"
     if of_draws and len(args.runs or ()) > 1:
         raise UsageError("a study of draws has one number of runs", fix="write --runs 5")

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import AnalysisError, UsageError
 from ..options import command
+from ..record.printer import (
+    check_file,
+    check_files,
+    check_folder,
+    write_file,
+    write_files,
+    write_json,
+)
 from ..registry import FIGURES
 from ..words import WIDTH
 from .options import (
     Judging,
     Setting,
     Source,
-    check_file,
-    check_folder,
     headed,
     line_to,
     metric_of,
     show,
-    write_file,
-    write_files,
 )
 
 if TYPE_CHECKING:
@@ -198,24 +202,35 @@ class _Options(Judging, Systems):
 
 @command("plot")
 def plot(
-    *, args: _Options, setting: Setting, output: str, data: Path | None, out: TextIO, err: TextIO
+    *,
+    args: _Options,
+    setting: Setting,
+    output: str,
+    data: Path | None,
+    json: bool,
+    out: TextIO,
+    err: TextIO,
 ) -> int:
     """Draw one figure of a trial, or of two sides, and write its numbers next to it as CSV.
 
     The ending of FILE is the format. The result in words is printed: it can be the beginning of a
     caption.
     """
+    from ..pages.result import cautions_to_dict
     from ..plots.chart import check_picture
     from ..report.figures import kind_of, write_drawing
 
     kind_of(args.kind)
     picture = check_picture(output)
-    if data is not None and not data.parent.is_dir():
-        raise UsageError(f"there is no folder {str(data.parent)!r}", str(data), "make it")
-    if picture in (data, picture.with_suffix(".csv")):
-        raise UsageError("the picture and its data need names of their own", output)
+    data = data or picture.with_suffix(".csv")
+    check_files(output, str(data), read=args.sources)
     drawing, metric, known = _drawing(args, setting.sheet())
     write_drawing(drawing, picture, data=data)
+    if json:
+        written = str(picture), str(data)
+        told = {"kind": args.kind, "text": drawing.alt, "metric": metric, "written": written}
+        write_json(told | cautions_to_dict(known), out)
+        return 0
     out.write(f"{_set(headed(drawing.alt, metric))}\n")
     for caution in known:
         err.write(f"{_set(f'caution: {caution}')}\n")
@@ -302,6 +317,7 @@ def report(
     guard: bool,
     plots: str | None,
     sources: bool,
+    json: bool,
     out: TextIO,
     err: TextIO,
 ) -> int:
@@ -316,7 +332,7 @@ def report(
         source = str(newest_trial())
     named = [text for text in (source, baseline, *more) if text is not None]
     place = None if output in {None, "-"} else Path(output or "")
-    form = _format(format, place, named=output is not None, plots=plots)
+    form = _format(format, place, named=output is not None, plots=plots, json=json)
     if guard and form != "csv":
         raise UsageError(
             "--guard is for csv: no other form is opened as a table of formulas",
@@ -327,7 +343,10 @@ def report(
         raise UsageError(
             "--sources is a part of the report, and only pictures are asked for", fix=fix
         )
-    _check(place, form)
+    _check(place, form, named)
+    for option in setting.given(*vars(setting)) if plots is None else ():
+        fix = f"add --plots DIR, or leave out {option}"
+        raise UsageError(f"{option} is for the pictures of --plots", None, fix)
     sheet = None if plots is None else setting.sheet()
 
     from ..report.assembling import assemble
@@ -345,11 +364,18 @@ def report(
         explain=form is not None,  # pictures take nothing from it
         **judging.rules(),
     )
+    written: list[str] = []
+    say = written.append if json else line_to(out)
     if form is not None:
-        _write(assemble(subjects, sources=sources), form, place, out, err, guard=guard)
+        found = assemble(subjects, sources=sources)
+        if place is not None or not json:
+            for path in _write(found, form, place, out, err, guard=guard):
+                say(str(path))
     if plots is not None and sheet is not None:
-        out.flush()
-        _draw(subjects, Path(plots), sheet, out, err)
+        for path in _draw(subjects, Path(plots), sheet, err):
+            say(str(path))
+    if json:
+        show(replace(found, written=tuple(written)), out, as_json=True)
     return 0
 
 
@@ -371,9 +397,14 @@ def _declared(source: str) -> Sequence[str]:
 
 
 def _format(
-    asked_for: str | None, place: Path | None, *, named: bool, plots: str | None
+    asked_for: str | None, place: Path | None, *, named: bool, plots: str | None, json: bool
 ) -> str | None:
     """Say what is written: what was asked for, else what the file's ending says."""
+    if json and place is None:
+        if asked_for not in (None, "json"):
+            what = f"--json and --format {asked_for} both write to the standard output"
+            raise UsageError(what, fix="add -o FILE, or leave one of them out")
+        return "json"
     if asked_for == "html" and not named:
         raise UsageError("an HTML page needs a file", fix="add -o report.html")
     if asked_for is not None:
@@ -397,14 +428,14 @@ def _format(
     return known
 
 
-def _check(place: Path | None, form: str | None) -> None:
+def _check(place: Path | None, form: str | None, sources: Sequence[str]) -> None:
     """Refuse what cannot be written before anything is computed."""
     if place is None:
         return
     if form == "csv" and place.is_dir():
         check_folder(place)
         return
-    check_file(place)
+    check_files(str(place), read=sources)
     if form == "latex":
         if place.name == _NUMBERS:
             what = f"{_NUMBERS} is written beside the report"
@@ -412,21 +443,19 @@ def _check(place: Path | None, form: str | None) -> None:
         check_file(place.with_name(_NUMBERS))
 
 
-def _draw(
-    subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, out: TextIO, err: TextIO
-) -> None:
-    """Write the pictures; the room that draws them is opened when it is asked for."""
+def _draw(subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, err: TextIO) -> Iterator[Path]:
+    """Write the pictures, and name them; the room that draws them is opened when it is asked for."""
     from ..report.figures import write_all
 
     for subject in subjects:
         place = folder / subject.verdict.metric if len(subjects) > 1 else folder
-        for path in write_all(subject, place, sheet, tell=line_to(err)):
-            out.write(f"{path}\n")
+        yield from write_all(subject, place, sheet, tell=line_to(err))
 
 
 def _write(
     report: Report, form: str, place: Path | None, out: TextIO, err: TextIO, *, guard: bool
-) -> None:
+) -> Iterator[Path]:
+    """Write the report, and name its files."""
     if place is not None and form == "csv" and place.is_dir():
         from ..pages.as_markup import separate
         from ..report.page import data_page
@@ -434,7 +463,7 @@ def _write(
         tables = separate(data_page(report), guard=guard)
         written = {f"{name}.csv": text for name, text in tables.items()}
         write_files(place, written)
-        _say(place, written, out)
+        yield from (place / name for name in written)
         return
     text = _text(report, form, guard=guard)
     if place is None:
@@ -443,18 +472,13 @@ def _write(
             line_to(err)(f"for {_NUMBERS}, one command for each number: add -o report.tex")
         return
     write_file(place, text)
-    names = [place.name]
+    yield place
     if form == "latex":
         from ..report.written import macros_of
 
-        names.append(_NUMBERS)
-        write_file(place.with_name(_NUMBERS), macros_of(report.briefs))
-    _say(place.parent, names, out)
-
-
-def _say(folder: Path, names: Iterable[str], out: TextIO) -> None:
-    for name in names:
-        out.write(f"{folder / name}\n")
+        numbers = place.with_name(_NUMBERS)
+        write_file(numbers, macros_of(report.briefs))
+        yield numbers
 
 
 def _text(report: Report, form: str, *, guard: bool) -> str:

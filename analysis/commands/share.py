@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from ..errors import UsageError
 from ..options import Given, command
-from ..record.printer import printer_on
+from ..record.printer import check_file, check_files, printer_on, write_file, write_json
 from ..words import next_lines
-from .options import check_file, interruptible, line_to, show, write_file
+from .options import interruptible, line_to, show
 
 if TYPE_CHECKING:
     from ..artifact.reproduce import Received
@@ -79,7 +79,6 @@ def bundle(
     return 0 if bundled.all_hold and bundled.whole else 1
 
 
-Form = Literal["text", "json", "md"]
 _PAGE = "rerun"  # the files with the answer, in the new folder
 
 
@@ -88,10 +87,11 @@ def write_reproduction(
     out: TextIO,
     err: TextIO,
     *,
-    form: Form,
+    as_json: bool,
+    markdown: bool,
     folder: Path | None,
-    max_entries: int | None,
-    max_bytes: int | None,
+    max_entries: int,
+    max_bytes: int,
     timeout_s: float | None,
     max_memory: int | None,
     quiet: bool,
@@ -99,12 +99,9 @@ def write_reproduction(
     """Check an artifact, compute it anew, and write what came out; give the exit code."""
     from ..artifact.recomputing import Limits
     from ..artifact.reproduce import USUAL, reproduce
-    from ..pages import as_markup as as_markdown
-    from ..pages.model import page_of
 
     limits = Limits(
-        total_s=USUAL.total_s if timeout_s is None else timeout_s,
-        memory_bytes=USUAL.memory_bytes if max_memory is None else max_memory,
+        total_s=timeout_s or USUAL.total_s, memory_bytes=max_memory or USUAL.memory_bytes
     )
     with interruptible():
         found = reproduce(
@@ -112,29 +109,22 @@ def write_reproduction(
             folder=folder,
             limits=limits,
             say=(lambda _: None) if quiet else line_to(err),
-            **_accepted(max_entries, max_bytes),
+            max_entries=max_entries,
+            max_bytes=max_bytes,
         )
-    if form == "md":
-        out.write(as_markdown.render_markdown(page_of(found)))
-    else:
-        show(found, out, as_json=form == "json")
+    show(found, out, as_json=as_json, markdown=markdown)
     return found.exit_code
 
 
 def unpack_artifact(
-    path: Path,
-    folder: Path,
-    *,
-    trials: Sequence[str],
-    max_entries: int | None,
-    max_bytes: int | None,
+    path: Path, folder: Path, *, trials: Sequence[str], max_entries: int, max_bytes: int
 ) -> Received:
     """Check an artifact and unpack it into a new folder, to measure its trials again."""
     from ..artifact.reproduce import receive_bundle
 
     with interruptible():
         return receive_bundle(
-            path, folder, names=tuple(trials), **_accepted(max_entries, max_bytes)
+            path, folder, names=tuple(trials), max_entries=max_entries, max_bytes=max_bytes
         )
 
 
@@ -153,7 +143,8 @@ def write_rerun(
     pairs: Sequence[tuple[str, Path, Path, Path]],
     out: TextIO,
     *,
-    form: Form,
+    as_json: bool,
+    markdown: bool,
     metric: str | None,
     confidence: float,
 ) -> int:
@@ -161,24 +152,15 @@ def write_rerun(
     import json
 
     from ..artifact.rerun import judge_reruns
-    from ..pages import as_markup as as_markdown
+    from ..pages.as_markup import render_markdown
     from ..pages.model import page_of
 
     found = judge_reruns(bundle, folder, pairs, metric=metric, confidence=confidence)
-    text = as_markdown.render_markdown(page_of(found))
-    write_file(folder / f"{_PAGE}.md", text)
+    write_file(folder / f"{_PAGE}.md", render_markdown(page_of(found)))
     data = json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n"
     write_file(folder / f"{_PAGE}.json", data)
-    if form == "md":
-        out.write(text)
-    else:
-        show(found, out, as_json=form == "json")
+    show(found, out, as_json=as_json, markdown=markdown)
     return found.exit_code
-
-
-def _accepted(max_entries: int | None, max_bytes: int | None) -> dict[str, int]:
-    limits = {"max_entries": max_entries, "max_bytes": max_bytes}
-    return {name: value for name, value in limits.items() if value is not None}
 
 
 # --- The subcommands ``merge``, ``import`` and ``export``: trials and tables in and out.
@@ -311,14 +293,13 @@ def export(
 
     What that file cannot contain is reported, line by line.
     """
-    from json import dumps
-
     from ..importers.export import read_exported, target_for
     from ..importers.reader import Reading
 
     target = target_for(output, to)
     if json and output == _STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
+    check_files(output, read=[source])
     how = Reading(better=better, **texts.how())
     exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)
@@ -340,7 +321,7 @@ def export(
             "cannot_hold": [one.text for one in made.lost],
             "cannot_hold_codes": [one.code for one in made.lost],
         }
-        out.write(dumps(parts, indent=2, allow_nan=False) + "\n")
+        write_json(parts, out)
     elif refused:
         err.write(f"nothing was written: {target.label} cannot hold everything (--strict)\n")
     elif output != _STDOUT:

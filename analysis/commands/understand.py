@@ -9,8 +9,9 @@ from ..announcing import doing
 from ..errors import UsageError
 from ..options import command, number
 from ..record.manifest import judge_words
+from ..record.printer import check_file, write_file
 from ..record.run_numbers import Better
-from .options import CommandResult, Metric, Source, Workers, check_file, metric_of, show, write_file
+from .options import CommandResult, Metric, Source, Workers, metric_of, show
 from .verdict import MISSING_ALONE, allow_missing_words
 
 if TYPE_CHECKING:

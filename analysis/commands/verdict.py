@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from ..errors import InsufficientDataError, UsageError
 from ..options import command
-from ..words import command_line
-from .options import Judging, Metric, Source, candidates_of, metrics_of, show, write_file
+from ..record.printer import check_files, write_file
+from ..words import command_line, quoted
+from .options import Judging, Metric, Source, candidates_of, metrics_of, show
 
 if TYPE_CHECKING:
     from ..data.fleet import OpenedFleet
@@ -81,6 +82,7 @@ def gate(
     from ..verdict import gate_answer as answers
 
     parse_condition(asked.condition)  # before anything is read
+    check_files(junit, summary)
     found = _of_fleet(asked)
     if found is None:
         base = asked.baseline
@@ -133,7 +135,7 @@ def _of_fleet(args: _GateOptions) -> _Judged | None:
     from ..data.host_record import refuse_unnamed
     from ..importers.reader import trial_and_variant
     from ..record.fleet import is_fleet
-    from ..verdict.fleet import judge_fleet
+    from ..verdict.fleet import judge_fleet, refuse_of_fleet
 
     sides = [args.source, *([] if args.baseline is None else [args.baseline])]
     named = [one for text in sides if (one := trial_and_variant(text)) is not None]
@@ -151,6 +153,8 @@ def _of_fleet(args: _GateOptions) -> _Judged | None:
     folder, variant = fleets[0]
     if args.metric is None:
         refuse_unnamed(open_fleet(folder).unnamed, str(folder))
+    level = [f"--level {args.level}"] * (args.level == "iteration")
+    refuse_of_fleet(folder, level, f"gate {quoted(args.condition)}")
     answer = judge_fleet(
         folder,
         metric=args.metric,

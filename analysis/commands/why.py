@@ -68,7 +68,7 @@ def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
 def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None:
     """Write the stacks of all answers into one file."""
     from ..diagnose.session_profiles import folded
-    from .options import write_file
+    from ..record.printer import write_file
 
     stored = {one.profile.variant: one for one in map(read_profile, profiles)}
     write_file(Path(path), folded([(stored[one.variant], one) for one in answer.answers]))

@@ -7,7 +7,6 @@ which the texts would touch, and turns everything into places on the sheet.
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import UsageError
+from ..record.printer import check_file, write_file
 from .axes import Axes, Key, Scale, Tick
 from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
 from .paper import SMALL, Letters, Outline, Picture, Spots, style_of_roles
@@ -43,15 +43,7 @@ def check_picture(text: str) -> Path:
             f"a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, not in {path.suffix!r}"
         )
         raise UsageError(what, text, "name the file by the kind that is wanted")
-    try:
-        if not path.parent.is_dir():
-            what = f"there is no folder {str(path.parent)!r}"
-            raise UsageError(what, text, "make it, or name another file")
-        blocked = path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)
-    except OSError as error:  # such as a name too long
-        raise UsageError(f"the picture cannot be written: {error.strerror}", text) from None
-    if blocked:
-        raise UsageError("the picture cannot be written here", text, "name another file")
+    check_file(path)
     return path
 
 
@@ -76,18 +68,6 @@ def write_picture(picture: Picture, path: Path, *, title: str = "", alt: str = "
     """Write a picture as the kind that the file's ending says; see `picture_bytes`."""
     kind = path.suffix.lower().removeprefix(".")
     write_file(path, picture_bytes(picture, kind, title=title, alt=alt))
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write beside and rename, so that no half picture stands under the name."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        what = f"the picture cannot be written: {error.strerror}"
-        raise UsageError(what, str(path), "name another file") from None
 
 
 POINT = 25.4 / 72  # mm

@@ -18,7 +18,7 @@ from typing import Any, Final
 import yaml
 
 from ..errors import CampaignError, Problem
-from ..words import normal
+from ..words import command_line, normal
 
 _WIDTH = 92
 _INDENT = "  "
@@ -353,13 +353,15 @@ def _syntax(document: Document, error: yaml.MarkedYAMLError) -> Problem:
 MAX_BYTES = 1024 * 1024
 
 
-def read_bytes(path: Path, absent: str = "'fairtrial init' writes one") -> bytes:
+def read_bytes(path: Path, absent: str | None = None) -> bytes:
     """Read the file's bytes, and no more than a campaign can have; `absent` mends that it is not there."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _unusable(path, "there is no such file", absent) from None
+        begin = command_line(("fairtrial", "init", str(path)))
+        fix = absent or f"correct its name; {begin} writes one"
+        raise _unusable(path, "there is no such file", fix) from None
     except IsADirectoryError:
         raise _unusable(path, "this is a directory", "name the file in it") from None
     except (OSError, ValueError) as error:

@@ -110,6 +110,8 @@ class Report(Result):
         All variants and benchmarks: what is read instead of computed with shortens them.
     shown : tuple of Caution
         Those that a first screen shows, of all metrics.
+    written : tuple of str
+        The files that were written of it.
     """
 
     method: ClassVar[str] = "report"
@@ -121,6 +123,7 @@ class Report(Result):
     chapters: tuple[Chapter, ...]
     names: tuple[str, ...] = ()
     shown: tuple[Caution, ...] = ()
+    written: tuple[str, ...] = ()
 
     def body(self) -> dict[str, Any]:
         """Give what stands below the head; a chapter under its name, of one metric after another."""
@@ -132,6 +135,7 @@ class Report(Result):
         }
         for chapter in self.chapters:
             found.setdefault(chapter.name, []).append(chapter.to_dict())
+        found |= {"written": list(self.written)} if self.written else {}
         return found | cautions_to_dict(self.cautions)
 
 

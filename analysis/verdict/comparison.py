@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from ..data.host_record import is_free_setting, question_of, setting_leaves, settings_of
 from ..data.iterations import of_one_basis
 from ..data.trial import Trial
-from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
-from ..methods.multilevel.compare import multilevel
+from ..errors import AnalysisError, InsufficientDataError, StoreError
+from ..methods.multilevel.compare import check_levels, multilevel
 from ..pages import number_format as figures
 from ..pages.model import Caution, merged
 from ..record.environment import Change, diff
@@ -76,8 +76,7 @@ def compare_trials(
     StoreError
         If an environment cannot be read.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    check_levels(confidence, margin)
     unnamed = old.unnamed if metric is None else ()
     metric = question_of((old, new)) if metric is None else metric
     old, new = of_one_basis((old, new), metric)

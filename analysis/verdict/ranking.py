@@ -276,7 +276,7 @@ _NAME = 24
 def _ranking_page(result: Ranking) -> Page:
     metric = "wall time" if result.metric == "wall" else result.metric
     heading = (
-        f"{len(result.variants)} variants, {len(result.pairs)} pairs · {metric} · "
+        f"{len(result.variants)} variants, {figures.counted(len(result.pairs), 'pair')} · {metric} · "
         f"{figures.counted(result.sessions, 'session')} · margin {100 * result.margin:g} % · words "
         "after Holm over the pairs"
     )

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from analysis.announcing import about
 from analysis.errors import FairtrialError, StoreError, UsageError
 from analysis.record.manifest import WarmupIterations, read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
@@ -23,7 +24,7 @@ from analysis.words import WIDTH, next_lines, shown
 from ..campaign.distributions import with_quantiles
 from ..campaign.model import Campaign, shown as with_placeholders
 from ..campaign.resolve import load_campaign
-from ..errors import about, counted, wrapped
+from ..errors import counted, wrapped
 from ..launch.matching import Interrupted, Interrupts
 from ..trial.execution import Options
 from ..trial.progress import read_progress, trials_in

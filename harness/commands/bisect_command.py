@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from analysis.options import command, positive
+from analysis.record.printer import write_json
 
-from .options import Placed, Talk, write_json, write_result
+from .options import Placed, Talk, write_result
 
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection

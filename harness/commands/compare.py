@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from analysis.errors import UsageError
 from analysis.options import command
+from analysis.record.printer import check_files
 
 from ..errors import HostError, LaunchError, about_exactly, counted
 from .options import ELSEWHERE, Comparing, WantedCommand, begun_with, remarks, wanted_commands
@@ -43,16 +45,13 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
     -L level 1,6,9 'gzip -{level} -k -c data'
     --resume --for 90s
     """
-    from analysis.errors import UsageError
-
-    for path in filter(None, (args.export_json, args.export_csv, args.export_markdown)):
-        from analysis.commands.options import check_file
-
-        check_file(Path(path))  # before anything is measured
+    check_files(args.export_json, args.export_csv, args.export_markdown)
     if args.attempt is not None:
         from .comparing import attempt
 
         return attempt(args, err)
+    for remark in remarks(args) if not args.quiet else ():
+        err.write(f"{remark}\n")
     if args.resume is not None:
         if len(args.commands) > (not args.resume):  # one word is the trial: --resume TRIAL
             what = "--resume goes on with the commands of its trial, so there is none to name"
@@ -68,8 +67,6 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
 def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
     wanted = wanted_commands(args)
     if not args.quiet:  # before anything that takes time to import
-        for remark in remarks(args):
-            err.write(f"{remark}\n")
         err.write(f"{_first_line(args, len(wanted))}\n")
         err.flush()
     import tempfile
@@ -125,8 +122,6 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
 
 
 def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
-    from analysis.errors import UsageError
-
     for option in begun_with(args):
         what = f"{option} is chosen when a comparison begins"
         fix = f"leave it out, or measure anew with {option}"

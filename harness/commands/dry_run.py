@@ -7,12 +7,13 @@ import os
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TextIO
 
+from analysis.announcing import about
 from analysis.errors import FairtrialError, StoreError
 from analysis.record.shapes import readable_rows
 from analysis.record.trial_files import MEASUREMENTS, OUTPUTS, Finding, Manifest, PlannedRun
@@ -21,7 +22,7 @@ from analysis.words import WIDTH
 from ..campaign.model import Campaign, Counting, shown as with_placeholders
 from ..campaign.resolve import one_block, one_cell
 from ..campaign.schema import identity_of
-from ..errors import LaunchError, about, counted, duration, wrapped
+from ..errors import LaunchError, counted, duration, wrapped
 from ..host.activity import Host
 from ..host.checks import check_before
 from ..host.placement import CpuPlan
@@ -86,6 +87,7 @@ class Preview:
             "missing": self.missing,
             "set_aside": [str(path) for path in self.set_aside],
             "executed": self.executed,
+            "resumed": self.resumed,
             "decides": None if self.decides is None else self.decides.to_dict(),
             "session_1": [run.to_dict() for run in self.first],
         }
@@ -305,9 +307,9 @@ class ProbedBlock:
         return f"the first block, {counted(self.runs, 'run')}{failed}; nothing of it is kept"
 
 
-def probe(campaign: Campaign, view: View) -> ProbedBlock:
+def probe(campaign: Campaign, options: Options, view: View) -> ProbedBlock:
     """Execute the first block once in a temporary folder, to learn how long its runs take."""
-    with _executed(one_block(campaign), view) as ending:
+    with _executed(one_block(campaign), options, view) as ending:
         return ProbedBlock(
             runs=ending.done,
             failed=ending.failed,
@@ -316,9 +318,9 @@ def probe(campaign: Campaign, view: View) -> ProbedBlock:
         )
 
 
-def execute_only(campaign: Campaign, named: str, out: TextIO, view: View) -> int:
+def execute_only(campaign: Campaign, named: str, options: Options, out: TextIO, view: View) -> int:
     """Execute one cell, a warm-up and a run, show what it wrote, and keep nothing."""
-    with _executed(one_cell(campaign, named), view) as ending:
+    with _executed(one_cell(campaign, named), options, view) as ending:
         for row in readable_rows(ending.trial / MEASUREMENTS):
             out.write(f"{_row_text(row)}\n")
             if not row["warmup"]:
@@ -329,10 +331,11 @@ def execute_only(campaign: Campaign, named: str, out: TextIO, view: View) -> int
 
 
 @contextlib.contextmanager
-def _executed(campaign: Campaign, view: View) -> Iterator[Ending]:
+def _executed(campaign: Campaign, options: Options, view: View) -> Iterator[Ending]:
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as place:
+        here = replace(options, folder=Path(place), name=None, sessions=1, passing=True)
         try:
-            yield start(campaign, Options(folder=Path(place), passing=True), view)
+            yield start(campaign, here, view)
         except FairtrialError as error:
             if place in (error.fix or ""):  # that file is gone when this is read
                 error.fix = None

@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import TextIO
 
 from analysis.options import COMMANDS, command
-from analysis.words import next_lines
+from analysis.record.printer import write_json
+from analysis.words import command_line, next_lines
 
-from .options import Talk, write_json
+from .options import Talk
 
 _SHORT_S = 60.0
 
 
 @command("init")
-def init(*, path: Path, err: TextIO) -> int:
+def init(*, path: Path, json: bool, quiet: bool, out: TextIO, err: TextIO) -> int:
     """Write a campaign with comments that can be run without changes.
 
     It has gzip at two levels, on data that it makes. An existing file is never overwritten.
@@ -39,7 +40,11 @@ def init(*, path: Path, err: TextIO) -> int:
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", str(path)) from error
     words = ("fairtrial", "run", str(path), "--dry-run")
-    err.write("\n".join((f"wrote {path}", *next_lines(words, "shows what it would do"))) + "\n")
+    if json:
+        write_json({"written": [str(path)], "next": [command_line(words)]}, out)
+    elif not quiet:
+        lines = next_lines(words, "shows what it would do")
+        err.write("\n".join((f"wrote {path}", *lines)) + "\n")
     return 0
 
 
@@ -98,7 +103,7 @@ SCHEMAS = "fairtrial/json"  # the folder of what `fairtrial help json` prints, l
 
 
 @command("completion")
-def completion(*, shell: str, out: TextIO) -> int:
+def completion(*, shell: str, json: bool, out: TextIO) -> int:
     """Print the script with which a shell completes commands, options and the names of trials.
 
     It was made when fairtrial was built. Where fairtrial is installed below /usr or /usr/local, shells
@@ -110,7 +115,8 @@ def completion(*, shell: str, out: TextIO) -> int:
     zsh > _fairtrial         in a folder of fpath
     fish > ~/.config/fish/completions/fairtrial.fish
     """
-    out.write(installed(PLACES[shell], f"the script of {shell}"))
+    script = installed(PLACES[shell], f"the script of {shell}")
+    write_json({"shell": shell, "script": script}, out) if json else out.write(script)
     return 0
 
 
@@ -124,10 +130,7 @@ def schema(command: str) -> str:
     """
     from analysis.errors import UsageError
 
-    from .command_parser import parser_of
-
-    options = parser_of([command]).commands[command].format_help() if command in COMMANDS else ""
-    if "json" not in options:
+    if command not in COMMANDS:
         raise UsageError(f"no command {command!r} prints JSON", fix="fairtrial help json verdict")
     return installed(f"{SCHEMAS}/{command}.schema.json", f"the schema of {command}")
 

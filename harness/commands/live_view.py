@@ -14,13 +14,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.announcing import away
+from analysis.announcing import about, away
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.words import WIDTH, apart, shorten, shown
 
-from ..errors import about, clock, counted, duration, size, wrapped
+from ..errors import clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
 from ..trial.ending import runs_with_warmups
 

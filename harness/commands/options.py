@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import UsageError
 from analysis.options import Given, positive
+from analysis.record.printer import write_json
+
+from ..errors import counted
 
 if TYPE_CHECKING:
     from ..trial.ending import Ending
@@ -42,13 +45,6 @@ class Talk(Given):
 def not_negative(text: str) -> int:
     """Read a whole number, 0 or more."""
     return 0 if text == "0" else positive(text)
-
-
-def write_json(data: object, out: TextIO) -> None:
-    """Write JSON types as a text that a person can read too."""
-    import json
-
-    out.write(json.dumps(data, indent=2, allow_nan=False) + "\n")
 
 
 def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: ANN401 - with to_dict()
@@ -139,7 +135,7 @@ class Comparing(Placed, Talk):
 
 def remarks(args: Comparing) -> Iterator[str]:
     """Say which options of hyperfine had nothing to do."""
-    if args.no_shell or args.shell == ["none"]:
+    if args.resume is None and (args.no_shell or args.shell == ["none"]):
         yield f"{'-N' if args.no_shell else '--shell=none'}: no shell is started anyway"
     for name, text in _IGNORED.items():
         if getattr(args, name) is not None:
@@ -150,18 +146,20 @@ def remarks(args: Comparing) -> Iterator[str]:
 _OF_A_SITTING = (
     *("commands", "resume", "for_s", "min_runs", "max_runs", "dir", "share", "wait_for_lock"),
     *("json", "quiet", "verbose", "time_unit", "export_json", "export_csv", "export_markdown"),
-    *("style", "sort", "seed", "no_shell"),
+    *("style", "sort"),
 )
 # what of a command line ``--try`` takes
 _OF_A_TRY = (
     *("attempt", "shell", "no_shell", "ignore_failure", "exit", "stdin"),
-    *("dir", "share", "wait_for_lock", "quiet", "verbose", "seed"),
+    *("quiet", "verbose"),
 )
+_USUAL = {"dir": RUNS, "wait_for_lock": 0.0, "seed": 1, "warmup": 0}  # options with a default
 
 
 def begun_with(args: Comparing, others: Sequence[str] = _OF_A_SITTING) -> Iterator[str]:
     """Name the options that were given and are none of the `others`: by default those chosen when a comparison begins."""
-    found = Comparing(**{**vars(args), "warmup": args.warmup or None})
+    usual = {name: None for name, value in _USUAL.items() if getattr(args, name) == value}
+    found = Comparing(**{**vars(args), **usual})
     yield from found.given(*(name for name in vars(args) if name not in others))
 
 
@@ -259,7 +257,9 @@ def wanted_commands(args: Comparing) -> tuple[WantedCommand, ...]:
         If parameters, names or the baseline do not fit the commands.
     """
     parameters = dict(_parameters(args))
-    pairs = [(typed, values) for typed in args.commands for values in _combinations(parameters)]
+    each = itertools.product(*parameters.values())
+    filled = [dict(zip(parameters, values, strict=True)) for values in each]
+    pairs = [(typed, values) for typed in args.commands for values in filled]
     counts = len(pairs), len(args.commands)
     shells = None if args.no_shell else args.shell
     given = {"-S": shells, "--stdin": args.stdin, "--prepare": args.prepare}
@@ -335,11 +335,6 @@ def _decimal(text: str, option: str) -> Decimal:
     return value
 
 
-def _combinations(parameters: Mapping[str, list[str]]) -> Iterator[dict[str, str]]:
-    for values in itertools.product(*parameters.values()):
-        yield dict(zip(parameters, values, strict=True))
-
-
 def _filled(text: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", value)
@@ -362,7 +357,7 @@ def _for_each(option: str, given: Sequence[Any] | None, count: int, typed: int) 
     given = given or [None]
     if len(given) not in (1, count, typed):
         fix = f"give one for all, or {count} in the order of the commands"
-        raise UsageError(f"{len(given)} {option} for {count} commands", option, fix)
+        raise UsageError(f"{len(given)} {option} for {counted(count, 'command')}", option, fix)
     return [one for one in given for _ in range(count // len(given))]
 
 
@@ -370,7 +365,7 @@ def _named(found: list[WantedCommand], names: Sequence[str]) -> list[WantedComma
     if not names:
         return found
     if len(names) != len(found):
-        what = f"{len(names)} name{'s' * (len(names) != 1)} for {len(found)} commands"
+        what = f"{counted(len(names), 'name')} for {counted(len(found), 'command')}"
         raise UsageError(what, "--name", "give one --name for each command, in their order")
     return [replace(one, name=name) for one, name in zip(found, names, strict=True)]
 

@@ -8,15 +8,15 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from analysis.errors import FairtrialError, UsageError
 from analysis.options import command
+from analysis.record.printer import write_json
 
-from .options import Talk, write_json
+from .options import Talk
 
 if TYPE_CHECKING:
-    from .live_view import View
     from .rerun_preview import Intent
 
 _LIMITS = ("timeout", "max_memory")
@@ -27,8 +27,8 @@ class _Options(Talk):
     artifact: Path
     into: Path | None
     md: bool
-    max_entries: int | None
-    max_bytes: int | None
+    max_entries: int
+    max_bytes: int
     timeout: float | None
     max_memory: int | None
     rerun: bool
@@ -74,7 +74,8 @@ def reproduce(*, args: _Options, out: TextIO, err: TextIO) -> int:
         args.artifact,
         out,
         err,
-        form=_form(args),
+        as_json=args.json,
+        markdown=args.md,
         folder=args.into,
         timeout_s=args.timeout,
         **args.some("max_entries", "max_bytes", "max_memory", "quiet"),
@@ -86,10 +87,6 @@ def size(text: str) -> int:
     from analysis.commands.share import size_in_bytes
 
     return size_in_bytes(text)
-
-
-def _form(args: _Options) -> Any:  # noqa: ANN401 - one of three texts, for the judge
-    return "json" if args.json else "md" if args.md else "text"
 
 
 def _rerun(args: _Options, out: TextIO, err: TextIO) -> int:
@@ -128,7 +125,9 @@ def _rerun(args: _Options, out: TextIO, err: TextIO) -> int:
             raise
         if not args.yes_execute:
             return _ask(args, intents, into, out, err)
-        _show(intents, view, into)
+        # quiet or not: it is what was consented to
+        view.insist(f"executing in {into}, with your rights:")
+        view.insist("\n".join(map(str, intents)))
         pairs = []
         runs = received.folder / "runs"
         for one, campaign, intent in zip(received.trials, campaigns, intents, strict=True):
@@ -153,7 +152,8 @@ def _rerun(args: _Options, out: TextIO, err: TextIO) -> int:
             folder,
             pairs,
             out,
-            form=_form(args),
+            as_json=args.json,
+            markdown=args.md,
             metric=args.metric,
             confidence=confidence,
         )
@@ -169,14 +169,6 @@ def _place(into: Path, *, consent: bool) -> Iterator[Path]:
 
     with passing_folder() as place:
         yield place / "artifact"
-
-
-def _show(intents: list[Intent], view: View, into: Path) -> None:
-    """Say what is about to be executed, quiet or not: it is what was consented to."""
-    view.insist(f"executing in {into}, with your rights:")
-    for intent in intents:
-        for line in intent.lines():
-            view.insist(line)
 
 
 def _ask(args: _Options, intents: list[Intent], into: Path, out: TextIO, err: TextIO) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from analysis.announcing import about
 from analysis.errors import StoreError
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import opened, parse
@@ -20,7 +21,7 @@ from analysis.words import shown
 from ..campaign.model import NO_IDENTITY, Campaign, shown as with_placeholders
 from ..campaign.resolve import load_campaign
 from ..campaign.schema import identity_of
-from ..errors import LaunchError, about, counted, size
+from ..errors import LaunchError, counted, size
 from ..host.executables import sha256_file
 from ..launch.commands import base_environment, resolve
 from ..trial.plan import planned_runs

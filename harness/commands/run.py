@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from analysis.errors import UsageError
 from analysis.options import command, positive
-from analysis.words import WIDTH, next_lines
+from analysis.words import WIDTH, next_lines, quoted
 
 from ..errors import about_exactly, counted, wrapped
-from .options import Placed, Talk, report_ending, write_result
+from .options import RUNS, Placed, Talk, report_ending, write_result
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
@@ -68,9 +68,7 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     from .dry_run import preview
     from .live_view import View
 
-    for option in args.given("trial", "accept_drift") if not args.resume else ():
-        raise UsageError(f"{option} is for --resume", None, f"add --resume, or leave out {option}")
-    _check_tries(args)
+    _check(args)
     begun = member = None
     count, more = _sessions(args)
     if args.trial is not None:
@@ -92,8 +90,9 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     campaign = begun.campaign if begun else load_campaign(args.campaign, seed=args.seed)
     node = None if member is None else member.require(campaign)
     view = View(err, quiet=args.quiet, verbose=args.verbose)
+    folder = begun.path.parent if begun else place.parent if place else args.dir
     options = Options(
-        folder=args.dir if place is None else place.parent,
+        folder=folder,
         name=None if place is None else place.name,
         strict=args.strict,
         accept_drift=args.accept_drift,
@@ -106,12 +105,12 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     if args.only is not None:
         from .dry_run import execute_only
 
-        return execute_only(campaign, args.only, out, _aside(args, err))
+        return execute_only(campaign, args.only, options, out, _aside(args, err))
     probed = None
     if args.probe:
         from .dry_run import probe
 
-        probed = probe(campaign, _aside(args, err))
+        probed = probe(campaign, options, _aside(args, err))
         if probed.interrupted:
             return 130
     if begun and count is not None and count < begun.manifest.sessions:
@@ -189,7 +188,13 @@ def _place(args: _Options, more: int) -> Path | None:
     return args.trial.resolve() if begins else None
 
 
-def _check_tries(args: _Options) -> None:
+def _check(args: _Options) -> None:
+    """Refuse options that contradict each other, or would do nothing."""
+    for option in args.given("trial", "accept_drift") if not args.resume else ():
+        raise UsageError(f"{option} is for --resume", None, f"add --resume, or leave out {option}")
+    if args.trial is not None and args.dir != RUNS:
+        fix = f"leave out --dir: --trial {quoted(str(args.dir / args.trial.name))}"
+        raise UsageError("--dir and --trial both say where the trial is", None, fix)
     if args.probe and not args.dry_run:
         fix = "add --dry-run, or leave out --probe"
         raise UsageError("--probe goes with --dry-run", None, fix)

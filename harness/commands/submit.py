@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal, TextIO, TypeVar
 
 from analysis.errors import StoreError, UsageError
 from analysis.options import Given, command
+from analysis.record.printer import write_json
 from analysis.words import WIDTH
 
 from ..errors import counted, wrapped
-from .options import RUNS, write_json, write_result
+from .options import RUNS, write_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,7 +43,7 @@ class _Options(Given):
 
 
 @command("submit", tail="sbatch")
-def submit(*, args: _Options, json: bool, out: TextIO, err: TextIO) -> int:
+def submit(*, args: _Options, json: bool, quiet: bool, out: TextIO, err: TextIO) -> int:
     """Submit a campaign to Slurm: one job and one trial for each host, all in one folder, a fleet.
 
     A job that reaches its time limit, is requeued, or loses its node continues where it was. Options
@@ -58,6 +59,8 @@ def submit(*, args: _Options, json: bool, out: TextIO, err: TextIO) -> int:
     """
     from analysis.record.fleet import is_fleet
 
+    from .live_view import View
+
     if args.resume:
         planned = _again(args)
     elif is_fleet(args.campaign):
@@ -65,10 +68,11 @@ def submit(*, args: _Options, json: bool, out: TextIO, err: TextIO) -> int:
         raise UsageError(what, str(args.campaign), "add --resume to go on with it")
     else:
         planned = _first(args)
+    say = View(err, quiet=quiet).say
     for note in planned.notes:
-        err.write(f"note    {note}\n")
+        say(f"note    {note}")
     if not args.dry_run:
-        planned = planned.execute(lambda text: err.write(f"{text}\n"))
+        planned = planned.execute(say)
     if json or args.dry_run:
         write_result(planned, out, as_json=json)
     else:
@@ -209,7 +213,7 @@ def _bisection_in(folder: Path) -> Bisection:
 
 
 @command("cancel")
-def cancel(*, fleet: Path, json: bool, out: TextIO, err: TextIO) -> int:
+def cancel(*, fleet: Path, json: bool, quiet: bool, out: TextIO, err: TextIO) -> int:
     """Cancel the waiting and running jobs of a fleet, and wait until they have ended.
 
     Everything measured is kept. Jobs of others are never touched.
@@ -219,7 +223,8 @@ def cancel(*, fleet: Path, json: bool, out: TextIO, err: TextIO) -> int:
     runs/FLEET                     go on later with: fairtrial submit runs/FLEET --resume
     """
     from ..fleet.status import cancel as end_jobs
+    from .live_view import View
 
-    done = end_jobs(fleet, lambda text: err.write(f"{text}\n"))
+    done = end_jobs(fleet, View(err, quiet=quiet).say)
     write_result(done, out, as_json=json)
     return 0

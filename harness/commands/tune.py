@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from analysis.errors import UsageError
 from analysis.options import command
+from analysis.record.printer import write_json
 from analysis.words import WIDTH
 
 from ..errors import HostError, counted, wrapped
-from .options import Talk, write_json
+from .options import Talk
 
 if TYPE_CHECKING:
     from ..tune.proposal import Proposal, Wish
@@ -82,6 +83,7 @@ def _undo(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
 
 def _change(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
     from ..tune.tuner import Tuned, caller_of, survey, tune as apply
+    from .live_view import View
 
     proposal = survey(_wish(args, argv), _ROOT)
     if args.dry_run:
@@ -107,16 +109,10 @@ def _change(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
             err.write("nothing was changed\n")
             return 1
 
-    def tell(line: str) -> None:
-        if not args.quiet:
-            err.write(f"  {line}\n")
-            err.flush()
-
-    done = (
-        apply(proposal, _ROOT, argv=argv, caller=caller, tell=tell)
-        if bool(proposal.count or argv)
-        else Tuned()
-    )
+    say = View(err, quiet=args.quiet).say
+    done = Tuned()
+    if proposal.count or argv:
+        done = apply(proposal, _ROOT, argv=argv, caller=caller, tell=lambda one: say(f"  {one}"))
     if args.json:
         write_json(done.to_dict(), out)
     return _ended(done, args, err)

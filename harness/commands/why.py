@@ -55,7 +55,7 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
     runs/x:new --stored                what was found last; executes nothing
     runs/x:new --stored --rename qsort_cmp=compare_keys
     """
-    from analysis.commands.options import check_file, show
+    from analysis.commands.options import show
     from analysis.commands.why import (
         exit_code_of,
         explained,
@@ -65,6 +65,7 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
         write_folded,
     )
     from analysis.errors import UsageError
+    from analysis.record.printer import check_file
 
     from ..launch.matching import Interrupted
     from .bisect_view import WhyView, recorded

@@ -401,7 +401,9 @@ def _ask(
     """Give the answer of each file, asking git once for all files of a work tree."""
     of_tree: dict[Path | None, list[Path]] = {}
     for file in files:
-        of_tree.setdefault(_tree_of(file), []).append(file)
+        # the nearest folder above it with a `.git`, as git finds it
+        tree = next((one for one in file.parents if os.path.lexists(one / ".git")), None)
+        of_tree.setdefault(tree, []).append(file)
     nowhere = of_tree.pop(None, [])
     yield from ((file, VariantCommit(unknown=NO_TREE)) for file in nowhere)
     git = shutil.which("git", path=environment.get("PATH", os.defpath)) if of_tree else None
@@ -413,14 +415,6 @@ def _ask(
             yield from _Tree(git, folder, environment).answers(inside)
         except _GitError as error:
             yield from ((file, VariantCommit(unknown=str(error), fix=error.fix)) for file in inside)
-
-
-def _tree_of(file: Path) -> Path | None:
-    """Find the nearest folder above a file with a `.git`, as git does; None where there is none."""
-    for folder in file.parents:
-        if os.path.lexists(folder / ".git"):
-            return folder
-    return None
 
 
 class _Tree:

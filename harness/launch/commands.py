@@ -229,7 +229,10 @@ class SideCommands:
                 timeout_s=timeout_s,
                 sweep=False,  # a server that setup starts must live on
             )
-            execution = self._running().execute(
+            if self._launcher is None:
+                plain, cpus = Isolation(), self._cpus
+                self._launcher = LauncherClient(plain, cpus, self._interrupts, contained=False)
+            execution = self._launcher.execute(
                 request, lambda: "output-limit" if self._floods(log) else None
             )
         except LaunchError as error:
@@ -299,12 +302,6 @@ class SideCommands:
             max_rss_floor_bytes=_largest(steps, "max_rss_floor_bytes"),
             logs=logs,
         )
-
-    def _running(self) -> LauncherClient:
-        if self._launcher is None:
-            plain = Isolation()
-            self._launcher = LauncherClient(plain, self._cpus, self._interrupts, contained=False)
-        return self._launcher
 
 
 def unused_log(folder: Path, stem: str, number: int) -> Path:

@@ -254,7 +254,8 @@ def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
             "remove it, then continue with --resume",
         )
     what = f"the {stage} of '{name}' could not be set: {reason}"
-    return LaunchError(what, str(places[stage]), more_files(number))
+    other = "make its folder, or name another place" if number == errno.ENOENT else None
+    return LaunchError(what, str(places[stage]), more_files(number) or other)
 
 
 def not_permitted(

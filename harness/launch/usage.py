@@ -42,10 +42,6 @@ _PEAK = "memory.peak"
 _MOST = 64
 
 
-def _anew(file: int) -> None:
-    os.write(file, b"reset\n")
-
-
 def folder_with_peaks(groups: RunGroups | None) -> Path | None:
     """Give the folder of the services' groups; None where there is none, or a peak in it cannot begin anew."""
     if groups is None or "memory" not in groups.controllers:
@@ -67,7 +63,9 @@ def group_of(pid: int, folder: Path, proc: Path = Path("/proc")) -> Path | None:
 class GroupPeak:
     """The peak of a group from now on."""
 
-    def __init__(self, group: Path, anew: Callable[[int], None] = _anew) -> None:
+    def __init__(
+        self, group: Path, anew: Callable[[int], object] = lambda file: os.write(file, b"reset\n")
+    ) -> None:
         self._file = -1
         with contextlib.suppress(OSError):
             self._file = os.open(group / _PEAK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)

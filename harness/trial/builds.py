@@ -82,16 +82,14 @@ def numbers_of(
 def _values(rule: MetricRule, logs: Sequence[Path], matching: Matching) -> tuple[float, ...]:
     if isinstance(rule.source, Path):
         return values_in(rule, rule.source, matching, "no step of the build has written it")
+    text = ""
     try:
-        text = "".join(_text_of(log) for log in logs)
+        for log in logs:
+            with opened_output(log) as file:
+                text += file.read().decode("utf-8", "replace")
     except OSError as error:
         raise Unparsable(f"{rule.name}: {error.filename}: {error.strerror}") from error
     return parsed(rule, text, "the output of its steps", matching)
-
-
-def _text_of(log: Path) -> str:
-    with opened_output(log) as file:
-        return file.read().decode("utf-8", "replace")
 
 
 # --- What has changed under a trial that is gone on with: refused, or recorded where that is accepted.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.announcing import about
 from analysis.errors import StoreError
 from analysis.record.commits import bisection_of_trial
 from analysis.record.run_numbers import Disturbances, DisturbanceTally
@@ -23,7 +24,7 @@ from analysis.record.trial_files import (
 )
 from analysis.words import WIDTH, command_line, next_lines, note_lines, shorten
 
-from ..errors import about, counted, took, wrapped
+from ..errors import counted, took, wrapped
 
 if TYPE_CHECKING:
     from .progress import TrialProgress
@@ -330,7 +331,7 @@ class Ending:
             words, why = accepting(again, self.must_raise), raised_first(self.must_raise)
             return lines + next_lines(words, why)
         if self.already:
-            return lines
+            return lines + next_lines((*again, "--sessions", "+4"), "adds sessions")
         return lines + next_lines(("fairtrial", "verdict", str(self.trial)))
 
     def lines(self, again: Sequence[str], *, took_s: float | None = None) -> list[str]:
@@ -341,8 +342,7 @@ class Ending:
         failed = f", {self.failures}" if self.failures else ""
         if self.already:
             asked = f"; {self.judges}" if self.judges else ""
-            done = f"complete already: {self.done:,} of {self.planned:,}{asked}{failed}"
-            return f"{done}. More: --sessions +4"
+            return f"complete already: {self.done:,} of {self.planned:,}{asked}{failed}"
         if self.status == "complete":
             text = "" if took_s is None else f" in {took(took_s)}"
             if fresh is not None and fresh < self.done:

@@ -199,12 +199,6 @@ class Measurer:
         left, findings = self._leftovers.findings(), self._values.findings()
         return [*strange, *left, *findings, *(() if dropped is None else (dropped,))]
 
-    def _renew(self, what: str) -> None:
-        self.client.close()
-        reason = "the run may have killed it: it is executed once more, under a new launcher"
-        self._trial.look([warning("launcher", what, reason=reason)], self._session)
-        self.client = self._started()
-
     def hold(self) -> None:
         """Look whether the launcher still runs where and how it did at its start: once a block.
 
@@ -252,7 +246,13 @@ class Measurer:
                     self._trial.look([finding], self._session)
                 except LauncherDiedError as died:  # that of hooks is a CommandFailedError
                     deaths += 1
-                    self._renew(f"{run.benchmark} / {run.variant}: {died.what}")
+                    self.client.close()
+                    what = f"{run.benchmark} / {run.variant}: {died.what}"
+                    reason = (
+                        "the run may have killed it: it is executed once more, under a new launcher"
+                    )
+                    self._trial.look([warning("launcher", what, reason=reason)], self._session)
+                    self.client = self._started()
                 with contextlib.suppress(CommandFailedError):  # nothing is kept of this run
                     self._hooks("after", cell.after, run)
             # who kills its launcher twice does it, and not the machine
@@ -310,7 +310,10 @@ class Measurer:
         spent = self._trial.energy.end()
         used = self._service_meter.end(run.variant)
         self._leftovers.end()
-        around = self._surroundings.end(self._service_cpus(run.variant))
+        planned = self._prepared.cpus.services
+        serving = self._trial.services.serving(run.variant)
+        cpus = {cpu for label in serving for cpu in planned.get(label, ())}
+        around = self._surroundings.end(tuple(sorted(cpus)))
         if execution.killed == _TIME_CAP:
             seconds = self._campaign.protocol.max_time_s
             what = f"the time cap of {seconds:g} s was reached in a run, now discarded"
@@ -361,11 +364,6 @@ class Measurer:
     def _counts(self, run: PlannedRun) -> bool:
         counting = self._campaign.counters
         return counting is not None and counting.counts(run.block)
-
-    def _service_cpus(self, variant: str) -> tuple[int, ...]:
-        planned = self._prepared.cpus.services
-        serving = self._trial.services.serving(variant)
-        return tuple(sorted({cpu for label in serving for cpu in planned.get(label, ())}))
 
     def _hooks(self, when: str, commands: tuple[Command, ...], run: PlannedRun) -> float | None:
         if not commands:
@@ -454,7 +452,11 @@ class Measurer:
             memory_limited="memory" in self._campaign.isolation.limits,
         )
         if examined.outcome != "ok":
-            self._refuse_full_disk()
+            space = os.statvfs(self._outputs)
+            if space.f_bavail * space.f_frsize < _LOW_DISK_BYTES:
+                what = "the disk is full: the run under way failed and is not counted"
+                fix = "free some space, then continue with --resume"
+                raise StoreError(what, str(self._outputs), fix)
         for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):
             if path is not None and (sink == "keep" or examined.outcome != "ok"):
                 self._spools.keep(
@@ -465,13 +467,6 @@ class Measurer:
     def _matching(self) -> Matching:
         limit = self._campaign.isolation.output_limit_bytes
         return Matching(self._trial.interrupts, limit_bytes=limit)
-
-    def _refuse_full_disk(self) -> None:
-        space = os.statvfs(self._outputs)
-        if space.f_bavail * space.f_frsize < _LOW_DISK_BYTES:
-            what = "the disk is full: the run under way failed and is not counted"
-            fix = "free some space, then continue with --resume"
-            raise StoreError(what, str(self._outputs), fix)
 
     def _row(
         self,

@@ -379,7 +379,10 @@ class SessionEnergy:
             yield
         finally:
             self._works = False
-            self._tell_unknown(session)
+            for why, runs in self._unknown.items():
+                of = f"the energy of {counted(runs, 'run')} of session {session}"
+                self._tell(session, "after", f"{of} is not known: {why}")
+            self._unknown.clear()
         if self._idle is None:
             return
         after = self._measure_idle(session, segment, "after")
@@ -441,12 +444,6 @@ class SessionEnergy:
         idle = IdlePower(session=session, segment=segment, when=when, **found._asdict())
         trial.store.update(idle_power=(*trial.store.manifest.idle_power, idle))
         return idle
-
-    def _tell_unknown(self, session: int) -> None:
-        for why, runs in self._unknown.items():
-            what = f"the energy of {counted(runs, 'run')} of session {session} is not known: {why}"
-            self._tell(session, "after", what)
-        self._unknown.clear()
 
     def _tell(
         self, session: int, when: When, what: str, fix: str = "docs/energy.md says what can be done"

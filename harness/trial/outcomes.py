@@ -476,9 +476,6 @@ class Repeats:
         """Tell whether a planned run was."""
         return run.position in self._rows
 
-    def _keeps(self, run: PlannedRun) -> bool:
-        return run.benchmark in self._unknown or run.benchmark in self._kept
-
     def due(
         self, disturbed: Iterable[PlannedRun], length: int, without: Callable[[PlannedRun], bool]
     ) -> Iterator[PlannedRun]:
@@ -488,7 +485,8 @@ class Repeats:
         for times in range(1, MOST_REPEATS + 1):
             for run in runs:
                 rows = self._rows[run.position]
-                if len(rows) != times or False in rows or self._keeps(run) or without(run):
+                keeps = run.benchmark in self._unknown or run.benchmark in self._kept
+                if len(rows) != times or False in rows or keeps or without(run):
                     continue
                 if left <= 0:
                     return

@@ -377,7 +377,9 @@ def permission_of(tree: Tree) -> Permission:
         fix = "use a kernel with CONFIG_PERF_EVENTS, or name a machine that has one"
         raise HostError(what, PARANOID, fix)
     most = tree.number(MOST_RATE)
-    if _is_capable(tree) or level <= _KERNEL_LEVEL:
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)", tree.text(_STATUS) or "", re.M)
+    capable = match is not None and int(match.group(1), 16) & (_PERFMON | _SYS_ADMIN)
+    if capable or level <= _KERNEL_LEVEL:
         return Permission(kernel=SEEN, most_hz=most)
     if level > _USER_LEVEL:
         what = f"the kernel does not let you sample programs: perf_event_paranoid is {level}"
@@ -385,11 +387,6 @@ def permission_of(tree: Tree) -> Permission:
         raise HostError(what, PARANOID, fix)
     why = f"perf_event_paranoid is {level}, and this process has no rights beyond it"
     return Permission(kernel=f"not-seen: {why}", most_hz=most)
-
-
-def _is_capable(tree: Tree) -> bool:
-    match = re.search(r"^CapEff:\s*([0-9a-f]+)", tree.text(_STATUS) or "", re.M)
-    return match is not None and bool(int(match.group(1), 16) & (_PERFMON | _SYS_ADMIN))
 
 
 def find_perf(tree: Tree | None = None) -> Perf:

@@ -150,17 +150,14 @@ class NeverOk:
         self._lost: set[int] = set()  # positions of tries that tell nothing
         self._tells_early = protocol.order == "sequential" and not self._warm
         done, tries = store.rows.outcomes, tuple(self._tries())
-        self._read({run.position for run in tries if done.get(run.position, "ok") != "ok"})
+        failed = {run.position for run in tries if done.get(run.position, "ok") != "ok"}
+        for row, _ in records_of(store.path / MEASUREMENTS, Measurement) if failed else ():
+            if row.position in failed:
+                self._look_at(row)
         for run in tries:
             self._untried.setdefault((run.benchmark, run.variant), set()).add(run.position)
             if run.position in done:
                 self._count(run, done[run.position])
-
-    def _read(self, failed: set[int]) -> None:
-        if failed:
-            for row, _ in records_of(self._store.path / MEASUREMENTS, Measurement):
-                if row.position in failed:
-                    self._look_at(row)
 
     def _look_at(self, row: Measurement) -> None:
         self._said[row.position] = _outcome_text(row)

@@ -55,10 +55,10 @@ OPENERS = {
     "harness/host/executables.py:3 harness/launch/exchange.py:1 harness/trial/builds.py:1 analysis/artifact/archive.py:6 "
     "analysis/artifact/bundle.py:1 "
     "analysis/artifact/reproduce.py:1 analysis/commands/share.py:1 "
-    "analysis/commands/options.py:1 analysis/commands/verdict.py:1 "
+    "analysis/record/printer.py:1 analysis/commands/verdict.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
     "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
-    "analysis/plots/chart.py:1 analysis/stats/workers.py:1 analysis/commands/compared.py:1",
+    "analysis/stats/workers.py:1 analysis/commands/compared.py:1",
     "a new file or folder of ours, which nobody else has named yet": "harness/bisect/recipe.py:1 "
     "harness/commands/comparing.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "
     "harness/trial/profiles.py:4 analysis/plan/certificate.py:1 "

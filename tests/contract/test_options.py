@@ -54,9 +54,15 @@ def notes_of(function):
     return notes
 
 
+def test_every_command_prints_json_and_can_be_quiet():
+    # seen: report, plot, init and completion had no --json, commands that judge no --quiet
+    for name in COMMANDS:
+        assert {"--json", "--quiet"} <= {word for one in options_of(name) for word in one.names}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_parameter_is_annotated_as_its_row_reads_words(name):
-    notes = notes_of(FUNCTIONS[name].function)
+    notes = {"quiet": "bool"} | notes_of(FUNCTIONS[name].function)
     for names, settings, *_ in options_of(name):
         read = settings.get("type")
         returned = getattr(read, "__annotations__", {}).get("return")
@@ -73,7 +79,7 @@ def test_an_option_touches_its_row_and_the_function_that_reads_it(tmp_path):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     for place, old, new in (
         ("analysis/option_rows.py", "[init]\n", "[init]\n--loud N  int = 1\n    say it N times\n"),
-        ("harness/commands/first_steps.py", "path: Path, err", "path: Path, loud: int, err"),
+        ("harness/commands/first_steps.py", "path: Path, json", "path: Path, loud: int, json"),
         (
             "harness/commands/first_steps.py",
             "    from analysis.errors",

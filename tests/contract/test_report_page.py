@@ -64,4 +64,4 @@ def test_the_commands_of_latex_are_there(here):
 def test_every_option_of_the_command_is_named(capsys):
     main(["report", "--help"], io.StringIO(), io.StringIO())
     options = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) - {"--help"}
-    assert {name for name in options if name not in PAGE} == {"--output"}
+    assert {name for name in options if name not in PAGE} == {"--output", "--quiet"}

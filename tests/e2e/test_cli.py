@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.virtual import Times
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -41,36 +39,6 @@ def test_dry_run_shows_the_plan_and_executes_nothing(lab):
     assert "one / a" in done.stdout
     assert lab.trials() == []
     assert sorted(entry.name for entry in lab.folder.iterdir()) == ["c.yaml"]
-
-
-def test_starter_campaign_is_written_once_and_is_valid(lab):
-    assert lab.run_fairtrial("init", "mine.yaml").returncode == 0
-    again = lab.run_fairtrial("init", "mine.yaml")
-    assert again.returncode == 2
-    assert "there is a file already" in again.stderr
-    assert lab.run_fairtrial("run", "mine.yaml", "--dry-run").returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "says"),
-    [
-        ("name: c\n  bad: [\n", "c.yaml:2:", "mapping values are not allowed"),
-        (
-            "name: c\nvariants: {a: {}}\nbenchmarks: {b: {comand: [true]}}\n",
-            "c.yaml:3:18",
-            "did you mean 'command'",
-        ),
-    ],
-)
-def test_wrong_campaign_is_shown_with_its_place(lab, text, place, says):
-    path = lab.folder / "c.yaml"
-    path.write_text(text)
-    done = lab.run_fairtrial("run", "c.yaml")
-    assert done.returncode == 2
-    assert place in done.stderr
-    assert says in done.stderr
-    assert "^" in done.stderr
-    assert not (lab.folder / "runs").exists()
 
 
 def test_foreign_package_of_the_same_name_is_told(lab):
@@ -106,28 +74,6 @@ def test_paths_begin_at_the_campaign_and_runs_at_the_current_folder(lab):
         for row in lab.read_rows(trial)
     }
     assert said == {f"{(lab.folder / 'deep').resolve()}\n"}
-
-
-def test_build_runs_once_per_variant_and_is_logged(lab):
-    path = lab.write_campaign(
-        build=[{"shell": "echo building {variant} >> log; echo said {variant}"}],
-        benchmarks={"one": {"command": lab.sh("cat log")}},
-    )
-    done = lab.run_fairtrial("run", path)
-    assert done.returncode == 0, done.stderr
-    assert (lab.folder / "log").read_text() == "building a\nbuilding b\n"
-    assert (lab.trial() / "outputs" / "build-a-1.log").read_text() == "said a\n"
-
-
-def test_time_cap_ends_a_trial_with_everything_kept(lab):
-    path = lab.write_campaign(
-        benchmarks={"one": {"command": lab.sh("sleep 0.29")}},
-        protocol={"sessions": 1, "runs": 100, "warmup": 0, "max_time": "3s"},
-    )
-    done = lab.run_fairtrial("run", path, virtual=Times(spread=0, sessions=0))
-    assert done.returncode == 0, done.stderr
-    assert len(lab.read_rows()) == 10
-    assert "time cap of 3 s" in lab.manifest()["reason"]
 
 
 def test_failed_runs_are_said_under_quiet_too(lab):

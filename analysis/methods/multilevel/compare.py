@@ -239,11 +239,7 @@ def multilevel(
     ([2]_). With one session the answer holds within it; where session and variant cannot be told
     apart there is an estimate and nothing else.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
-    if not (math.isfinite(margin) and margin >= 0):
-        what = f"margin must be a number of at least 0, not {margin!r}"
-        raise UsageError(what, fix="such as 0.01")
+    check_levels(confidence, margin)
     look = Looks.of(looks, always_valid=always_valid)
     always_valid = look.rule == "always-valid"
     law = ErrorLaw(alpha=look.alpha(float(confidence)), always_valid=always_valid)
@@ -355,6 +351,16 @@ def multilevel(
         dependence=dependence,
         cautions=cautions,
     )
+
+
+def check_levels(confidence: float, margin: float) -> None:
+    """Refuse a confidence or a margin that none can be."""
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
+    if not (math.isfinite(margin) and margin >= 0):
+        raise UsageError(
+            f"margin must be a number of at least 0, not {margin!r}", fix="such as 0.01"
+        )
 
 
 class MetricLine(NamedTuple):

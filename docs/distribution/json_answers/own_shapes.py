@@ -183,7 +183,7 @@ OWN: dict[type, Own] = {
         | {"at_most_seconds": float, "cpus": _CPUS, "housekeeping": tuple[int, ...]}
         | {"services": dict[str, tuple[int, ...]], "missing": str | None}
         | {"findings": tuple[trial_files.Finding, ...], "set_aside": tuple[str, ...]}
-        | {"executed": str | None, "decides": decidable.Decidable | None}
+        | {"executed": str | None, "resumed": str | None, "decides": decidable.Decidable | None}
         | {"session_1": tuple[trial_files.PlannedRun, ...]},
         maybe=("services",),
     ),
@@ -226,7 +226,8 @@ OWN: dict[type, Own] = {
     report.Report: only(
         {"title": str, "headline": str, "metrics": tuple[str, ...], "brief": tuple[OPEN, ...]}
         | dict.fromkeys(_CHAPTERS, tuple[OPEN, ...])
+        | {"written": tuple[str, ...]}
         | CAUTIONS,
-        maybe=_CHAPTERS,
+        maybe=(*_CHAPTERS, "written"),
     ),
 }

@@ -59,7 +59,7 @@ from harness.tune.proposal import Proposal
 from harness.tune.tuner import Tuned, Undone
 
 from .json_types import Definitions, Schema, Told, either
-from .own_shapes import OWN
+from .own_shapes import CAUTIONS, OWN
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _STUDIES = {"normality": NormalityStudy, "estimators": EstimatorSpread, "clt": CentralLimitStudy}
@@ -68,6 +68,7 @@ _EXPORTED = (
     | {name: tuple[str, ...] for name in ("cannot_hold", "cannot_hold_codes")}
 )  # fmt: skip
 
+_DRAWN = {"kind": str, "text": str, "metric": str | None, "written": tuple[str, ...]} | CAUTIONS
 _CONSENT = {
     "schema": Literal[1],
     "method": Literal["rerun-plan"],
@@ -99,11 +100,13 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "study": (RejectionStudy, CoverageStudy, DrawStudy),
     "biplot": (Biplot,),
     "report": (Report,),
+    "plot": (_DRAWN,),
     "merge": (Merged, MergedFleet),
     "import": (Imported, Inspected),
     "export": (_EXPORTED,),
     "bundle": (Bundled,),
     "compare": (CompareAnswer,),
+    "init": ({"written": tuple[str, ...], "next": tuple[str, ...]},),
     "run": (Ending, Preview),
     "bisect": (Bisection, Expected),
     "why": (WhyAnswer,),
@@ -118,6 +121,7 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "submit": (Submission,),
     "cancel": (Cancelled,),
     "reproduce": (Reproduction, Rerun, _CONSENT),
+    "completion": ({"shell": str, "script": str},),
 }
 
 

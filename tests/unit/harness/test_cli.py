@@ -91,6 +91,8 @@ def test_a_usage_error_stands_alone_and_others_name_the_program(does):
     assert execute("x")[2] == "here: no such thing\n  fix: look\n"
     does(raising(StoreError("no such thing", "here", "look")))
     assert execute("x")[2] == "fairtrial: here: no such thing\n  fix: look\n"
+    does(raising(UsageError("max_runs must lie between 1 and 9")))  # seen of --max-runs
+    assert execute("x", "--", "--max-runs=0")[2] == "--max-runs must lie between 1 and 9\n"
 
 
 def test_further_findings_are_told_each_with_its_remedy(does):

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.announcing import about
 from analysis.errors import CampaignError, Problem
 from harness.commands.help_page import EXIT_CODES
 from harness.errors import (
     HostError,
     LauncherDiedError,
     LaunchError,
-    about,
     clock,
     counted,
     duration,

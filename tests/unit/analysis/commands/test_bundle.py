@@ -16,9 +16,10 @@ from analysis.commands.share import write_reproduction
 from analysis.errors import StoreError
 
 USUALLY = {
-    "form": "json",
+    "as_json": True,
+    "markdown": False,
     "folder": None,
-    "max_entries": None,
+    "max_entries": 10_000,
     "max_bytes": 1_000_000,
     "timeout_s": None,
     "max_memory": None,

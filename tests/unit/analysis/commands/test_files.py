@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.commands.options import check_file, check_folder, write_file, write_files
 from analysis.errors import UsageError
+from analysis.record.printer import check_file, check_files, check_folder, write_file, write_files
 
 
 def test_a_file_takes_the_place_of_the_one_that_was_there(tmp_path):
@@ -86,7 +86,21 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(UsageError, match="there is no folder"):
         check_folder(tmp_path / "no")
     check_file(tmp_path / "new.txt")
+    with pytest.raises(UsageError, match="two files would be written here"):
+        check_files(str(tmp_path / "new.txt"), None, f"{tmp_path}/./new.txt")
     assert not list(tmp_path.iterdir())  # checking leaves nothing behind
+
+
+def test_a_file_that_a_trial_is_made_of_is_no_place_for_a_result(tmp_path):
+    # seen: 'report runs/x -o runs/x/manifest.json' left a trial that nothing reads
+    for name in ("measurements.jsonl", "manifest.json"):
+        (tmp_path / name).write_text("{}")
+        (tmp_path / f"link-{name}").symlink_to(name)
+    for write in (check_file, lambda path: write_file(path, "x")):
+        for name in ("manifest.json", "link-measurements.jsonl", "plan.jsonl"):
+            with pytest.raises(UsageError, match="this file is a part of a trial"):
+                write(tmp_path / name)
+    write_file(tmp_path / "report.json", "x")
 
 
 def test_what_may_not_be_written_is_refused(tmp_path, monkeypatch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -41,6 +43,25 @@ def test_options_of_judging_are_those_of_the_report(trial, tmp_path):
     assert "slow" not in out
 
 
+def test_json_has_the_sentence_and_the_files(trial, tmp_path):
+    code, out, _ = execute("forest", trial, "-o", tmp_path / "f.svg", "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["written"] == [str(tmp_path / "f.svg"), str(tmp_path / "f.csv")]
+    words = execute("forest", trial, "-o", tmp_path / "f.svg")[1]
+    assert " ".join(words.split()).endswith(" ".join(told["text"].split()))
+
+
+def test_data_go_where_no_regular_file_is_as_they_are(trial, tmp_path):
+    # seen: root's /dev/null became a file with the data
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDWR)
+    code, _, err = execute("forest", trial, "-o", tmp_path / "f.svg", "--data", tmp_path / "pipe")
+    assert (code, err) == (0, "")
+    assert os.read(reader, 9).startswith(b"candidate")
+    os.close(reader)
+
+
 def test_a_figure_of_one_benchmark_is_judged_among_all(trial, tmp_path):
     code, out, _ = execute("ecdf", trial, "--benchmark", "y", "-o", tmp_path / "e.svg")
     assert code == 0
@@ -56,6 +77,9 @@ def test_a_biplot_takes_systems_as_its_own_command_does(tmp_path):
     assert (code, err) == (0, "")
     assert "of 3 systems over 2 benchmarks" in " ".join(out.split())
     assert (tmp_path / "b.csv").read_text().startswith("kind,name,pc1,pc2\nsystem,a,")
+    # seen: the table was replaced by the picture's numbers
+    code, _, err = execute("biplot", tmp_path / "t.csv", "-o", tmp_path / "t.svg")
+    assert (code, "this file is read" in err) == (2, True)
     (tmp_path / "t.csv").write_text("system,p,q\na,1,2\nb,2,2.5\n")
     code, _, err = execute("biplot", tmp_path / "t.csv", "-o", tmp_path / "b.svg")
     assert code == 6
@@ -95,7 +119,7 @@ def test_a_biplot_of_systems_without_a_common_benchmark_is_refused(tmp_path):
         ("pie {trial} -o {to}/f.svg", "no kind of figure 'pie'"),
         ("forest {trial} -o {to}/none/f.svg", "no folder"),
         ("forest {trial} -o {to}/f.svg --data {to}/none/f.csv", "no folder"),
-        ("forest {trial} -o {to}/f.svg --data {to}/f.svg", "names of their own"),
+        ("forest {trial} -o {to}/f.svg --data {to}/f.svg", "two files would be written here"),
         ("forest {trial} {trial} {trial} -o {to}/f.svg", "one trial or two sides"),
         ("qq {trial} --benchmark x --benchmark y -o {to}/f.svg", "one benchmark"),
     ],

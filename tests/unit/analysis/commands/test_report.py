@@ -83,6 +83,34 @@ def test_a_page_goes_to_standard_output_only_if_that_is_asked_for(trial, never, 
     assert out.startswith("<!doctype html>")
 
 
+def test_json_is_the_whole_report_and_names_what_was_written(trial, tmp_path):
+    code, out, err = execute(trial, "--json")
+    assert (code, err) == (0, "")
+    whole = json.loads(out)
+    assert out == execute(trial, "--format", "json")[1]
+    (tmp_path / "tables").mkdir()
+    for name, files in (
+        ("r.html", {"r.html"}),
+        ("r.tex", {"r.tex", "numbers.tex"}),
+        ("tables", {f"tables/{one}.csv" for one in ("speedups-1", "cautions")}),
+    ):
+        code, out, err = execute(trial, "-o", tmp_path / name, "--json")
+        told = json.loads(out)
+        assert {str(tmp_path / one) for one in files} <= set(told["written"])
+        assert all(Path(one).is_file() for one in told.pop("written"))
+        assert (code, err, told) == (0, "", whole)
+    code, out, _ = execute(trial, "--json", "--plots", tmp_path / "plots")
+    assert {str(one) for one in (tmp_path / "plots").iterdir()} == set(json.loads(out)["written"])
+    code, out, err = execute(trial, "--json", "--format", "txt")
+    assert (code, out) == (2, "")
+    assert "--json and --format txt both write to the standard output" in err
+
+
+def test_the_setting_of_pictures_is_for_pictures(trial, never, tmp_path):
+    code, _, err = execute(trial, "-o", tmp_path / "r.html", "--width", "85mm")  # it was ignored
+    assert (code, "add --plots DIR" in err) == (2, True)
+
+
 def test_latex_comes_with_its_numbers(trial, tmp_path):
     code, out, _ = execute(trial, "-o", tmp_path / "paper.tex")
     assert code == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -338,13 +339,14 @@ def test_a_gate_of_a_candidate_that_crashes_everywhere_is_no(fleet):
 )
 def test_what_is_for_one_host_is_refused_with_why_and_what_else(fleet, option, why, instead):
     folder = fleet([0.1, 0.1])
-    err = io.StringIO()
-    assert main(["verdict", str(folder), *option.split()], io.StringIO(), err) == 2
-    told = err.getvalue()
-    assert "is for the trial of one host: " in told
-    assert why in told
-    assert instead in told
-    assert f"{folder}/HOST" in told
+    for command in (["verdict"], ["gate", "slower>2%"])[: 1 + ("--level" in option)]:
+        err = io.StringIO()  # seen: gate took --level, and judged processes
+        assert main([*command, str(folder), *option.split()], io.StringIO(), err) == 2
+        told = err.getvalue()
+        assert "is for the trial of one host: " in told
+        assert why in told
+        assert instead in told
+        assert f"{shlex.join(command)} {folder}/HOST" in told
 
 
 def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, tmp_path):

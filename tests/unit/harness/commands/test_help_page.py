@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import re
 import shlex
 import shutil
@@ -46,6 +47,14 @@ def test_the_exit_codes_have_a_page_of_their_own():
     assert (code, err) == (0, "")
     assert [int(line.split()[0]) for line in said.splitlines()[1:]] == list(EXIT_CODES)
     assert max(map(len, said.splitlines())) <= 80
+
+
+def test_json_names_the_campaign_that_was_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, said, err = execute("init", "--json")
+    assert (code, err, json.loads(said)["written"]) == (0, "", ["campaign.yaml"])
+    assert shlex.split(json.loads(said)["next"][0])[:3] == ["fairtrial", "run", "campaign.yaml"]
+    assert execute("init", "-q", "c.yaml") == (0, "", "")
 
 
 def test_help_with_a_command_is_the_help_of_that_command(capsys):
@@ -125,7 +134,8 @@ def test_help_has_a_description_an_example_and_every_default(name):
     for action in parser._actions:
         assert action.help, action.dest
         if action.default not in (None, False, [], argparse.SUPPRESS):
-            assert f"(default: {action.default})" in action.help, action.dest
+            told = re.search(r"\(default: (.*?)\)", action.help)
+            assert (action.type or str)(told[1]) == action.default, action.dest
 
 
 @pytest.mark.parametrize("name", MEASURING)

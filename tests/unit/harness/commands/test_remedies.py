@@ -170,10 +170,14 @@ def test_a_program_that_goes_away_is_named_by_what_was_typed(compare):
 
 def test_the_proposed_init_writes_a_campaign(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, _, said = execute("run", "campaign.yaml")
-    assert (code, "'fairtrial init' writes one" in said) == (2, True)
-    code, _, said = execute("init")
+    code, _, said = execute("run", "my.yaml")
+    (proposed,) = re.findall(r"fix: correct its name; fairtrial (.*) writes one", said)
+    assert code == 2
+    code, _, said = execute(*shlex.split(proposed))  # seen: 'fairtrial init', which writes another
     assert code == 0
+    assert (tmp_path / "my.yaml").exists()
+    again = execute(*shlex.split(proposed))
+    assert (again[0], "there is a file already" in again[2]) == (2, True)
     (proposed,) = re.findall(r"next  fairtrial (.*?)    ", said)
     assert execute(*shlex.split(proposed))[0] == 0
 

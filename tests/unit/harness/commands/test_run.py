@@ -54,6 +54,13 @@ def test_the_command_that_goes_on_names_the_trial(run, tmp_path, words):
     assert continued(err) == ["fairtrial", "run", "c.yaml", "--resume", "--trial", str(tmp_path)]
 
 
+def test_a_trial_is_named_with_its_folder_or_not(run):
+    # seen: a new trial began in ./sample-1, although --dir said runs/
+    code, err = run("--resume", "--dir", "my runs", "--trial", "sample-1")
+    assert code == 2
+    assert "fix: leave out --dir: --trial 'my runs/sample-1'" in err
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_a_new_trial_says_how_to_go_on_with_an_unfinished_one(run, tmp_path, there):
     old = tmp_path / "runs" / "sample-1"

@@ -13,12 +13,13 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.plan.sessions import decidable, decidable_by
 from harness.campaign.resolve import load_campaign, one_block, one_cell
-from harness.cli import main
 from harness.commands.dry_run import _row_text, _set, execute_only, probe
 from harness.commands.live_view import View
 from harness.trial.ending import Ending
+from harness.trial.execution import Options
 from harness.trial.progress import read_progress
 from harness.trial.writer import Store
+from tests.unit.harness.commands.conftest import execute
 
 SAMPLE = Path(__file__).resolve().parents[4] / "tests" / "data" / "sample-0.2.0"
 SAMPLE_NAME = json.loads((SAMPLE / "manifest.json").read_text())["trial"]
@@ -26,6 +27,7 @@ CAMPAIGN = (
     "name: c\nvariants: {a: {}, b: {}}\nbenchmarks: {x: {command: ['true']}}\n"
     "isolation: {cpus: none}\n"
 )
+BUILT = Options(folder=Path("runs"), built=True)
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def ends(monkeypatch):
         ending = Ending(trial=trial, status="complete", reason=None, done=2, planned=2, failed=0)
 
         def start(campaign, options, view):
-            asked.append((campaign, options.passing, view))
+            asked.append((campaign, options.passing, options.built, view))
             return dataclasses.replace(ending, **changes)
 
         monkeypatch.setattr("harness.commands.dry_run.start", start)
@@ -76,10 +78,8 @@ def test_a_dry_run_tells_when_limits_end_a_trial(tmp_path, protocol, seconds):
     path.write_text(
         f"{CAMPAIGN}protocol: {{sessions: 3{runs}, warmup: 1, timeout: 2s, pause: 5s{protocol}}}\n"
     )
-    out = io.StringIO()
-    words = ["run", str(path), "--dry-run", "--json", "--dir", str(tmp_path / "runs")]
-    assert main(words, out, io.StringIO()) == 0
-    assert json.loads(out.getvalue())["at_most_seconds"] == seconds
+    code, said, _ = execute("run", path, "--dry-run", "--json", "--dir", tmp_path / "runs")
+    assert (code, json.loads(said)["at_most_seconds"]) == (0, seconds)
 
 
 def test_a_dry_run_tells_what_the_plan_can_decide(tmp_path):
@@ -87,22 +87,9 @@ def test_a_dry_run_tells_what_the_plan_can_decide(tmp_path):
     def decides(text, *options):
         path = tmp_path / "c.yaml"
         path.write_text(text)
-        told = []
-        for more in ([], ["--json"]):
-            out = io.StringIO()
-            words = [
-                "run",
-                str(path),
-                "--dry-run",
-                "--dir",
-                str(tmp_path / "runs"),
-                *options,
-                *more,
-            ]
-            assert main(words, out, io.StringIO()) == 0
-            told.append(out.getvalue())
-        said = " ".join(told[0].split()).partition("power ")[2].partition(" cpus ")[0]
-        return said, json.loads(told[1])["decides"]
+        words = ("run", path, "--dry-run", "--dir", tmp_path / "runs", *options)
+        said = " ".join(execute(*words)[1].split()).partition("power ")[2].partition(" cpus ")[0]
+        return said, json.loads(execute(*words, "--json")[1])["decides"]
 
     said, found = decides(CAMPAIGN)
     assert said == str(decidable(6, 8, 1))
@@ -128,10 +115,7 @@ def test_a_dry_run_tells_when_a_variant_is_built(tmp_path):
     path = tmp_path / "c.yaml"
     build = "build: {each: session, run: [[make, 'S={layout_seed}', '{{x}}'], [make, 'b c', '']], artifacts: [p]}\n"
     path.write_text(CAMPAIGN.replace("a: {}", "a: {build: make}") + build)
-    out = io.StringIO()
-    words = ["run", str(path), "--dry-run", "--dir", str(tmp_path / "runs")]
-    assert main(words, out, io.StringIO()) == 0
-    lines = out.getvalue().splitlines()
+    lines = execute("run", path, "--dry-run", "--dir", tmp_path / "runs")[1].splitlines()
     assert "build   a: make" in lines
     assert "build   b, before each session: make S={layout_seed} {x}; make 'b c' ''" in lines
 
@@ -139,17 +123,16 @@ def test_a_dry_run_tells_when_a_variant_is_built(tmp_path):
 def test_a_dry_run_writes_the_command_of_a_service_as_a_shell_reads_it(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text(f"{CAMPAIGN}services: {{s: {{command: [sleep, '{{s.port}}', '', 'a b']}}}}\n")
-    out = io.StringIO()
-    assert main(["run", str(path), "--dry-run"], out, io.StringIO()) == 0
-    (line,) = [line for line in out.getvalue().splitlines() if line.startswith("service s,")]
+    said = execute("run", path, "--dry-run")[1]
+    (line,) = [line for line in said.splitlines() if line.startswith("service s,")]
     assert line.endswith(": sleep {s.port} '' 'a b'")
 
 
 @pytest.mark.parametrize(("failed", "said"), [(0, "2 runs;"), (1, "2 runs (1 failed);")])
 def test_a_probe_is_the_first_block_and_its_seconds(ends, campaign, view, failed, said):
     asked = ends(SAMPLE, failed=failed)
-    found = probe(campaign, view)
-    assert asked == [(one_block(campaign), True, view)]
+    found = probe(campaign, BUILT, view)
+    assert asked == [(one_block(campaign), True, True, view)]
     assert found.seconds == read_progress(SAMPLE).seconds != {}
     assert (found.runs, found.failed, found.interrupted) == (2, failed, False)
     assert str(found) == f"the first block, {said} nothing of it is kept"
@@ -166,7 +149,7 @@ def test_one_cell_with_many_iterations_and_an_output_that_is_no_text(
     (store.path / "outputs" / "0000.stdout").write_bytes(b"BZh91AY&SY\x00\xff")
     out = io.StringIO()
     ends(store.path)
-    assert execute_only(campaign, "x:a", out, view) == 0
+    assert execute_only(campaign, "x:a", BUILT, out, view) == 0
     assert out.getvalue().splitlines()[:2] == [
         "run     x / a: ok  1.00 s  t 0, 1, 2, 3, 4, ... (40 values, mean 19.5)  few 1, 2.5",
         "stdout, 12 bytes that are no text",
@@ -186,8 +169,9 @@ def test_one_cell_shows_what_its_run_wrote(
     (outputs / "0001.stdout").write_bytes(b"one\ntwo\x1b\n" + b"x" * 5000)
     out = io.StringIO()
     asked = ends(store.path)
-    assert execute_only(campaign, "x:a", out, view) == 0
-    assert asked == [(one_cell(campaign, "x:a"), True, view)]
+    assert execute_only(campaign, "x:a", BUILT, out, view) == 0
+    # seen: built anew, although --built said that the programs are there
+    assert asked == [(one_cell(campaign, "x:a"), True, True, view)]
     assert out.getvalue().splitlines() == [
         "warm-up x / a: ok  1.00 s",
         "run     x / a: ok  2.00 s",
@@ -229,18 +213,18 @@ def test_a_long_line_goes_on_two_blanks_further_in():
 )
 def test_a_dry_run_of_a_resumption_says_where_it_goes_on(tmp_path, words, text):
     shutil.copytree(SAMPLE, tmp_path / "runs" / SAMPLE_NAME)
-    out, err = io.StringIO(), io.StringIO()
-    call = ["run", str(SAMPLE / "campaign.yaml"), "--resume", "--dry-run", *words]
-    assert main([*call, "--dir", str(tmp_path / "runs")], out, err) == 0
-    assert f" resume {text}" in " ".join(out.getvalue().split())
+    call = ("run", SAMPLE / "campaign.yaml", "--resume", "--dry-run", *words)
+    code, said, err = execute(*call, "--dir", tmp_path / "runs")
+    assert (code, f" resume {text}" in " ".join(said.split())) == (0, True)
+    told = execute(*call, "--dir", tmp_path / "runs", "--json")[1]
+    assert json.loads(told)["resumed"].startswith(text)
     # seen: fewer sessions than there are were taken, and changed nothing
     few = "note    --sessions 1 changes nothing: the trial has 2 sessions\n"
-    assert err.getvalue() == few * (not text)
+    assert err == few * (not text)
 
 
 @pytest.mark.parametrize("option", ["--trial=x", "--accept-drift"])
 def test_what_is_for_a_resumption_says_so(option):
-    err = io.StringIO()
-    assert main(["run", "c.yaml", option], io.StringIO(), err) == 2
     name = option.partition("=")[0]
-    assert err.getvalue() == f"{name} is for --resume\n  fix: add --resume, or leave out {name}\n"
+    said = f"{name} is for --resume\n  fix: add --resume, or leave out {name}\n"
+    assert execute("run", "c.yaml", option) == (2, "", said)

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.commands.options import check_file, show
+from analysis.commands.options import show
 from analysis.commands.why import exit_code_of, explained, write_folded
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.errors import UsageError
+from analysis.record.printer import check_file
 from tests.profiled import CALLS, profile_beside
 from tests.unit.analysis.conftest import build
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.errors import InsufficientDataError, UsageError
+from analysis.errors import InsufficientDataError
 from analysis.methods.resampling.biplot import biplot, biplot_picture
 from analysis.methods.resampling.report import resampling_picture, resampling_report
-from analysis.plots.chart import Sheet, check_picture, write_picture
+from analysis.plots.chart import Sheet, write_picture
 from analysis.plots.marks import Text
 from analysis.plots.paper import Outline
 
@@ -154,12 +154,3 @@ def test_names_are_no_formulas_and_unknown_letters_no_warning(tmp_path):
         write_picture(biplot_picture(result), tmp_path / "names.svg")
     text = (tmp_path / "names.svg").read_text("utf-8")
     assert all(f">{name}</text>" in text for name in (*result.systems, *result.benchmarks))
-
-
-def test_no_picture_takes_the_place_of_a_folder_or_has_too_long_a_name(tmp_path):
-    (tmp_path / "d.png").mkdir()
-    for name, words in (("d.png", "cannot be written here"), (f"{'n' * 300}.svg", "too long")):
-        with pytest.raises(UsageError, match=words):
-            check_picture(str(tmp_path / name))
-    with pytest.raises(UsageError, match="the picture cannot be written: No such file"):
-        write_picture(biplot_picture(table(3, 2)), tmp_path / "none" / "x.svg")

@@ -74,22 +74,7 @@ def test_the_same_files_each_time(ending, measured, tmp_path):
         assert (tmp_path / f"one{last}").read_bytes() == (tmp_path / f"two{last}").read_bytes()
 
 
-def test_the_data_may_stand_elsewhere(measured, tmp_path):
-    drawing = draw("ecdf", measured(), SHEET, benchmark="a")
-    write_drawing(drawing, tmp_path / "e.pdf", data=tmp_path / "numbers.csv")
-    assert {path.name for path in tmp_path.iterdir()} >= {"e.pdf", "numbers.csv"}
-    assert not (tmp_path / "e.csv").exists()
-
-
 def test_a_folder_that_cannot_be(measured, tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be made"):
         write_all(measured(), tmp_path / "file" / "p", SHEET)
-
-
-def test_nothing_half_written_stays(measured, tmp_path):
-    drawing = draw("forest", measured(), SHEET)
-    (tmp_path / "f.svg").mkdir()
-    with pytest.raises(UsageError, match="cannot be written"):
-        write_drawing(drawing, tmp_path / "f.svg")
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

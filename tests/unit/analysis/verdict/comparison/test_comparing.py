@@ -348,8 +348,8 @@ def test_what_cannot_be_compared_is_refused(night):
         compare_trials(plain, plain, metric="score")
     with pytest.raises(UsageError, match="confidence"):
         compare_trials(plain, plain, confidence=1.5)
-    with pytest.raises(UsageError, match="margin"):
-        compare_trials(plain, plain, margin=-1)
+    with pytest.raises(UsageError, match="margin"):  # a crash, where no variant is in both
+        compare_trials(plain, night("other", {"a": EFFECTS["base"]}), margin=-1)
     scored = [
         night(name, EFFECTS, metrics={"score": {"unit": "1", "better": better}})
         for name, better in (("up", "higher"), ("down", "lower"))

@@ -145,14 +145,16 @@ def test_a_host_that_is_busy_is_told_by_the_option(compare):
         (("--resume", "runs/x", "true"), "there is none to name"),
         (("--resume=runs/x", "true"), "there is none to name"),
         (("--resume", "--margin", "3%"), "--margin is chosen when a comparison begins"),
-        (("--resume", "-r", "3"), "--runs is chosen when a comparison begins"),
         # seen: each of these was taken, and did nothing
         (("--resume", "--timeout", "3"), "--timeout is chosen when a comparison begins"),
-        (("--resume", "--cpus", "0"), "--cpus is chosen when a comparison begins"),
-        (("--resume", "-n", "a"), "--name is chosen when a comparison begins"),
-        (("--resume", "-i"), "--ignore-failure is chosen when a comparison begins"),
-        (("--resume", "--counters"), "--counters is chosen when a comparison begins"),
         (("--resume", "-L", "n", "1,2"), "--parameter-list is chosen when a comparison begins"),
+        (("true", "-n", "a", "-n", "b"), "2 names for 1 command fix"),
+        (("--resume", "-N"), "--no-shell is chosen when a comparison begins"),
+        (("--resume", "--seed", "7"), "--seed is chosen when a comparison begins"),
+        (("--try", "true", "--seed", "7"), "once, without --seed"),
+        (("--try", "true", "--dir", "x"), "once, without --dir"),
+        (("--try", "true", "--share"), "once, without --share"),
+        (("--try", "true", "--wait-for-lock"), "once, without --wait-for-lock"),
         (("--try", "true", "false"), "--try executes one command once, without further commands"),
         (("--try", "true {n}", "-L", "n", "1,2"), "once, without --parameter-list"),  # a crash
         (("--try", "true", "--for", "5s"), "once, without --for fix"),
@@ -173,6 +175,8 @@ def test_an_attempt_shows_what_a_command_prints(compare, judge, capfd, tmp_path)
     shown = capfd.readouterr()
     assert (shown.out, shown.err.splitlines()[0]) == ("out\n", "err")
     assert compare("--try", "sh -c 'exit 3'", "--exit", "3")[0] == 0
+    code, _, complaint = compare("--output", str(tmp_path / "no" / "f"), "true")
+    assert (code, "fix: make its folder" in complaint) == (4, True)  # there was no fix
     (tmp_path / "script").write_text("# no interpreter\n")
     (tmp_path / "script").chmod(0o755)
     code, said, complaint = compare("--try", "./script")  # a crash
