@@ -28,8 +28,8 @@ handmade = SimpleNamespace(**runpy.run_path(str(Path(__file__).parents[1] / "han
 TABLE = """
 0   --version
 0   help exit-codes
-0,2 completion bash
-0   init new.yaml
+0,2 completion bash --json -q
+0   init new.yaml --json -q
 0,3 doctor c.yaml --strict --probe 1ms --dir elsewhere --json -v
 0,3 doctor -q
 0   tune --dry-run --yes --offline-sibling --for c.yaml --json -v
@@ -50,10 +50,10 @@ TABLE = """
 2   bisect --resume --dir runs --format md -q
 2   why runs/one:b --benchmark one --stored --rename a=b --any --require --json -q
 2   why runs/one:b --benchmark absent --sessions 1 --frequency 999 --chains fp --folded f --wait-for-lock=9 --format md -v
-0   status --dir runs --diff runs/two --json
+0   status --dir runs --diff runs/two --json -q
 0,2,3 submit c.yaml --hosts lab1 --partition p --time 1:00 --build once --dry-run --seed 4 --dir fleet --wait-for-lock=9 --json
-2   submit c.yaml --count 2 --dry-run --resume
-5   cancel runs/one --json
+2   submit c.yaml --count 2 --dry-run --resume -q
+5   cancel runs/one --json -q
 0   reproduce a.zip -C unpacked --md --max-entries 99 --max-bytes 99M --timeout 99 --max-memory 9G -q
 0,1,7 reproduce a.zip --rerun --yes-execute --sessions 2 --trial t --metric wall --confidence 0.9 --share --wait-for-lock=9 --json -v
 0   verdict runs/one --variant b --benchmark one --explain --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9 --json
@@ -62,65 +62,65 @@ TABLE = """
 0   verdict runs/one --pairs
 0   verdict runs/one --ratio
 0   verdict runs/one --rank
-2   verdict long.csv --columns value=absent
+2   verdict long.csv --columns value=absent -q
 0,7 gate 'slower>900%' runs/one --variant b --allow-missing=two --on suite --warmup-iterations 0 --metric wall --confidence 0.9 --looks 3 --junit j.xml --summary s.md --annotations github
 7   gate 'slower>900%' new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --json
-2   gate 'slower>900%' new.csv old.csv --better lower --always-valid --columns value=absent
+2   gate 'slower>900%' new.csv old.csv --better lower --always-valid --columns value=absent -q
 0,7 history runs/one runs/two --benchmark one --variant b --warmup-iterations 0 --metric wall --risk 0.1 --correction bh --independent --since yesterday --gate 'slower>900%' --allow-missing --horizon 50 -o history.html --json
 0   history runs/one runs/two --plain --format md
-2   history runs/one --better lower --columns value=absent
+2   history runs/one --better lower --columns value=absent -q
 0   hpt new.csv old.csv --better lower --layout rows --decimal point --level process --alpha 0.1 --speedup 1.01 --ties exact --scores raw --alternative two-sided --others --names new old --confidence 0.9 --json
 0   hpt runs/one --warmup-iterations 0 --metric max_rss --conf-level 0.9
-2   hpt new.csv old.csv --better lower --benchmark absent --exclude absent --columns value=absent
+2   hpt new.csv old.csv --better lower --benchmark absent --exclude absent --columns value=absent -q
 0   speedup-test new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --weight equal --precision 0.2 -o speedups --steps
 0   speedup-test runs/one --warmup-iterations 0 --metric max_rss --conf-level 0.9 --search --compatible --json
 0   speedup-test new.csv old.csv --better lower --original
-2   speedup-test new.csv old.csv --better lower --benchmark absent --exclude absent --columns value=absent
+2   speedup-test new.csv old.csv --better lower --benchmark absent --exclude absent --columns value=absent -q
 0   resample new.csv old.csv --also newer.csv --better lower --layout rows --decimal point --level process --mean harmonic --centre median --alternative candidate --unit run --interval bca --confidence 0.9 --sides lower --resamples 99 --seed 1 --plot r.svg --json
 2   resample new.csv old.csv --better lower --benchmark absent --exclude absent --columns value=absent
 0   resample new.csv old.csv --better lower --compare --mean all --resamples 99
-0   resample runs/one --warmup-iterations 0 --metric max_rss --draws run --conf-level 0.9 --resamples 99
+0   resample runs/one --warmup-iterations 0 --metric max_rss --draws run --conf-level 0.9 --resamples 99 -q
 2   mixture new.csv --exclude absent --columns value=absent
 0   mixture runs/sample --benchmark text --warmup-iterations 0 --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --clusters --plot m.svg --confidence 0.9 --json
 0   mixture runs/sample --benchmark text --and max_rss --and user
-2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --workers 2 --dask nowhere
+2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --workers 2 --dask nowhere -q
 0   biplot new.csv old.csv newer.csv --better lower --layout rows --decimal point --level process --scale covariance --plot b.svg --json
 0,6 biplot runs/one --warmup-iterations 0 --metric max_rss
-2   biplot long.csv --columns value=absent
+2   biplot long.csv --columns value=absent -q
 0   diagnose old.csv --normality --estimators --clt --better lower --layout rows --decimal point --level process --confidence 0.9 --risk 0.1 --seed 1 --json
 0   diagnose runs/one --warmup-iterations 0 --metric max_rss --conf-level 0.9
-2   diagnose long.csv --columns value=absent
+2   diagnose long.csv --columns value=absent -q
 0   calibrate runs/one --pair a,b --methods welch --power 0.9 --dir certificates --warmup-iterations 0 --metric max_rss --confidence 0.9 --seed 1 --workers 2 --backend threads --json
-2   calibrate runs/one --no-certificate --conf-level 0.9 --workers 2 --dask nowhere --columns value=absent
+2   calibrate runs/one --no-certificate --conf-level 0.9 --workers 2 --dask nowhere --columns value=absent -q
 0   plan new.csv old.csv --better lower --layout rows --decimal point --level process --confidence 0.9 --within-session --interval t --simulations 100 --max-runs 9 --power 0.9 --width 0.05 --seed 1 --json
 0,6 plan runs/one --effect 1.2 --on suite --max-sessions 9 --warmup-iterations 0 --metric max_rss --conf-level 0.9
-2   plan runs/one --max-hosts 9 --columns value=absent
+2   plan runs/one --max-hosts 9 --columns value=absent -q
 0   study power old.csv --better lower --layout rows --decimal point --level process --runs 3 --shift 2 --shifted 0 --alternative candidate --alpha 0.1 --unit run --draws run --simulations 3 --resamples 19 --seed 1 --workers 2 --backend threads --json
 0   study power old.csv --better lower --runs 2,3 --shift-by 0.1 --shifted 0,1 --without-replacement --simulations 3 --resamples 19 --plot p.svg
 0   study draw new.csv old.csv --better lower --runs 3 --alpha 0.01,0.1 --speedup 1.1 --simulations 3 --resamples 19 --plot d.svg --json
 0   study coverage runs/one:a --warmup-iterations 0 --metric wall --mean harmonic --runs 3 --simulations 3 --resamples 19
-2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere --columns value=absent
+2   study type1 old.csv --better lower --runs 3 --workers 2 --dask nowhere --columns value=absent -q
 0   sources runs/sample --warmup-iterations 0 --metric user --resamples 99 --confidence 0.9 --seed 1 --workers 2 --backend threads --json
 0   sources systems.csv --response time --group family --test-share 0.2 --ignore system,cores --variation time2 --runs 3 --decimal point --plot s.svg --conf-level 0.9
 0   sources systems.csv --benchmarks time --flags flags --test-share 0.3 --resamples 20 --ignore system,time2
-2   sources runs/one --workers 2 --dask nowhere --columns value=absent
+2   sources runs/one --workers 2 --dask nowhere --columns value=absent -q
 0   report runs/one -o p.html --plots plots --sources --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9
 0   report new.csv old.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --format csv --guard
-2   report new.csv old.csv --better lower --always-valid --format md --columns value=absent
+2   report new.csv old.csv --better lower --always-valid --format md --columns value=absent --json -q
 0   plot forest runs/one -o f.svg --data d.csv --width 85mm --font-size 7 --font-family 'DejaVu Sans' --variant b --benchmark one --margin 0.05 --correction holm --weight one=2 --looks 3 --certificate certificate.json --warmup-iterations 0 --metric wall --confidence 0.9
-0   plot shares new.csv old.csv newer.csv -o k.svg --better lower --scale correlation
+0   plot shares new.csv old.csv newer.csv -o k.svg --better lower --scale correlation --json
 0   plot box new.csv old.csv -o g.svg --better lower --layout rows --decimal point --level process --conf-level 0.9
-2   plot forest new.csv old.csv -o h.svg --better lower --always-valid --columns value=absent
+2   plot forest new.csv old.csv -o h.svg --better lower --always-valid --columns value=absent -q
 0,1,7 diff runs/one runs/two --warmup-iterations 0 --metric wall --confidence 0.9 --margin 0.05 --exit-code --better lower --decimal point --json
 0   diff runs/one runs/two --level process --conf-level 0.9
-2   diff long.csv long.csv --columns value=absent
-0   merge runs/one runs/two -o merged --as sessions --accept-drift --json
+2   diff long.csv long.csv --columns value=absent -q
+0   merge runs/one runs/two -o merged --as sessions --accept-drift --json -q
 0   import new.csv -o imported --format matrix --better lower --layout rows --decimal point --encoding utf-8 --metric value
-0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --columns value=value --baseline old --better lower --json
+0   import long.csv --dry-run --format long-csv --variant program --benchmark file --session folder --columns value=value --baseline old --better lower --json -q
 1   export runs/one:a -o e.json --to pyperf --metric wall --strict --json
 0   export new.csv -o e.csv --better lower --layout rows --decimal point
-2   export long.csv -o x.csv --columns value=absent
-0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json
+2   export long.csv -o x.csv --columns value=absent -q
+0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json -q
 """
 ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]
 FIRST = {text.split()[0]: text for _, text in reversed(ROWS)}  # of each command

@@ -101,7 +101,7 @@ def test_many_benchmarks_and_one(bench):
         (["missing.dat"], 2, "not a trial, a variant of a trial or a file"),
         (["flat.dat"], 6, "all 10 values are equal"),
         (["ammp.dat", "--benchmark", "nix"], 2, "no benchmark 'nix'"),
-        (["ammp.dat", "--plot", "no/where.svg"], 2, "there is no folder 'no'"),
+        (["ammp.dat", "--plot", "no/where.svg"], 2, "no/where.svg: there is no folder"),
         (["ammp.dat", "--plot", "x.gif"], 2, "a picture ends in"),
         (["many.csv", "--clusters"], 2, "--clusters lists one"),
         (["ammp.dat", "--resamples", "-1"], 2, "resamples must lie between"),

@@ -263,7 +263,7 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "explain": (
         analysis.explain,
         {"profile": PROFILE, "benchmark": "json", "renames": {"old": "new"}, "confidence": 0.9}
-        | {"any_total": True},
+        | {"any_total": True, "timed": None},
     ),
     "diagnose_trial": (
         analysis.diagnose_trial,

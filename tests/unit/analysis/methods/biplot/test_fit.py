@@ -239,7 +239,8 @@ def test_correlations_of_few_benchmarks_are_all_told():
     assert numbers(table) == of_page(5, 9).correlations.tolist()
     constant = biplot([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]], "abc", "xy")
     _, table = tables(constant)["correlations"]
-    assert [row[1:] for row in table.rows] == [(Value("1.00", 1.0), "-"), ("-", "-")]
+    unknown = Value("-", None)
+    assert [row[1:] for row in table.rows] == [(Value("1.00", 1.0), unknown), (unknown, unknown)]
 
 
 def test_a_name_of_16_letters_stands_whole_beside_its_correlations():
