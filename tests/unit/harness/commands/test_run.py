@@ -44,7 +44,7 @@ def continued(err):
         [],
         ["--seed", "0"],  # the trial keeps it
         ["--dir", "my runs"],
-        ["--resume", "--trial", "my runs/t"],
+        ["--resume", "--dir", "my runs", "--trial", "my runs/t"],
         ["--resume", "--trial", "t", "--seed", "5"],
     ],
 )
