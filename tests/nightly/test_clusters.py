@@ -41,6 +41,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         local_directory=str(tmp_path_factory.mktemp("dask")),
         silence_logs=50,
     ) as made:
+        made.wait_for_workers(2)  # with one alone joblib does the work here
         # it sets variables for its workers, which would make other commands of later tests
         os.environ.clear()
         os.environ.update(known)

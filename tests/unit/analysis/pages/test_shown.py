@@ -149,10 +149,7 @@ def test_every_result_has_a_page():
             importlib.import_module(module.name)
     kinds = {kind for kind in every(Result) if not kind.__subclasses__()}
     assert len(kinds) > 20
-    lacking = {
-        kind
-        for kind in kinds
-        if not hasattr(kind, "screen") and page_of.dispatch(kind) is page_of.dispatch(object)
-    }
+    none = page_of.dispatch(object)
+    lacking = {one for one in kinds if not hasattr(one, "screen") and page_of.dispatch(one) is none}
     assert lacking == set()
     assert all(kind.__repr__ is Result.__repr__ for kind in kinds)
