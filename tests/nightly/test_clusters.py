@@ -41,7 +41,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         local_directory=str(tmp_path_factory.mktemp("dask")),
         silence_logs=50,
     ) as made:
-        made.wait_for_workers(2)  # with one alone joblib does the work here
         # it sets variables for its workers, which would make other commands of later tests
         os.environ.clear()
         os.environ.update(known)
@@ -52,6 +51,9 @@ def test_the_workers_of_a_cluster_do_it(cluster: Any) -> None:
     def away(item: int, _going_on: Progress) -> tuple[int, int]:
         return item, os.getpid()
 
+    cluster.wait_for_workers(
+        2
+    )  # a test may have killed one; with one alone joblib does the work here
     with dask_cluster(cluster.scheduler_address):
         found = list(in_order(away, range(9), workers=None, prefer="threads"))
         again = list(in_order(away, range(3), workers=None, prefer="processes"))

@@ -12,7 +12,7 @@ import pytest
 chromium = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("chromium.py"))))
 
 
-_SHARED = {"browser", "report"}  # fixtures that two workers would make twice
+_SHARED = {"browser", "report", "site"}  # fixtures that two workers would make twice
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -14,8 +14,6 @@ ROOT = Path(__file__).resolve().parents[3]
 MADE = runpy.run_path(str(ROOT / "docs" / "site" / "make_site.py"))
 SITE = MADE["PLACE"] / "html"
 
-pytestmark = pytest.mark.xdist_group("site")
-
 
 class Page(HTMLParser):
     """What a page links to, what it loads, and the names of its places."""
