@@ -11,10 +11,9 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 # the packages stand beside each other, be it in a checkout, a wheel, or below a further name
 _HOME = __name__.removesuffix("analysis.registry")
@@ -48,8 +47,7 @@ CHAPTERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FigureKind:
+class FigureKind(NamedTuple):
     """A kind of figure.
 
     `draw` is the place of its function; `shows` says in a few words what; `each` whether it shows
