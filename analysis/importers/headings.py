@@ -180,11 +180,11 @@ def _sides_in(
     found: dict[tuple[str, str], dict[str, int]] = {}
     for k in stated or free:
         words, unit = _base(headings[k]).split("_"), _value(headings[k], stated=True) or ""
-        for side in {*words} & {*_SAY["sides"]} if k in numeric and not stated else ():
-            words.remove(side)
-            found.setdefault(("_".join(words) or "value", unit), {})[side] = k
-        if stated:
-            found.setdefault(("value", unit), {})[headings[k].strip()] = k
+        side = next((one for one in words if one in _SAY["sides"]), None)
+        side = headings[k].strip() if stated else side
+        if side is not None and k in numeric:
+            rest = "" if stated else "_".join(one for one in words if one != side)
+            found.setdefault((rest or "value", unit), {})[side] = k
     wide = {of: sides for of, sides in found.items() if len(sides) > 1}
     names = {tuple(sides) for sides in wide.values()}
     inside = {k for sides in wide.values() for k in sides.values()}

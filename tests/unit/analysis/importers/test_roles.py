@@ -42,8 +42,8 @@ TABLES = {
         "variant=algorithm, value=time_ms [ms]", "values@quick: 1.5 1.6 | values@heap: 2.5 2.4",
     ),
     "columns of two sides": (
-        "benchmark,old_ms,new_ms,speedup\na,10,11,1.1\nb,20,19,0.9\n",
-        "benchmark=benchmark, variant=old_ms [ms]+new_ms", "a@old: 10 | a@new: 11 | b@old: 20 | b@new: 19",
+        "benchmark,old_base_ms,new_base_ms,speedup\na,10,11,1.1\nb,20,19,0.9\n",
+        "benchmark=benchmark, variant=old_base_ms [ms]+new_base_ms", "a@old: 10 | a@new: 11 | b@old: 20 | b@new: 19",
     ),
     "two metrics of two sides": (
         "case,time_before,rss_before,time_after,rss_after\na,10,4,11,5\nb,20,4,19,\n",
