@@ -11,27 +11,18 @@ Figures to reach with 1,000 hosts: merged and judged in 2 minutes, in less than 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import MISSING, fields
 from pathlib import Path
 
-from analysis.record.manifest import manifest_text
-from analysis.record.run_numbers import Measurement
-from analysis.record.shapes import encode, encode_checked
-from analysis.record.trial_files import (
-    CAMPAIGN,
-    ENVIRONMENT,
-    FINDINGS,
-    MEASUREMENTS,
-    PLAN,
-    Manifest,
-)
+from large_trials import Row, run_of, write_trial
+
+from analysis.record.shapes import encode
+from analysis.record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS
 
 VARIANTS, BENCHMARKS, SESSIONS = ("old", "new"), ("text", "logs", "random", "web"), 5
 
@@ -39,46 +30,19 @@ VARIANTS, BENCHMARKS, SESSIONS = ("old", "new"), ("text", "logs", "random", "web
 def write(folder: Path, host: int, runs: int) -> None:
     """Write the finished trial of a host, with shifts of its own and of its sessions."""
     rng = random.Random(host)
-    folder.mkdir(parents=True)
     effect = -0.1 + rng.gauss(0, 0.02) + (0.2 if host == 7 else 0.0)
     cells = [(bench, variant) for bench in BENCHMARKS for variant in VARIANTS]
-    each = runs // (len(cells) * SESSIONS)
-    defaults = {f.name: None for f in fields(Measurement) if f.default is MISSING}
-    position = 0
-    plan, rows = [], []
-    for session in range(1, SESSIONS + 1):
-        shift = {cell: rng.gauss(0, 0.005) for cell in cells}
-        for block in range(1, each + 1):
-            for bench, variant in cells:
-                planned = {
-                    "position": position,
-                    "session": session,
-                    "block": block,
-                    "benchmark": bench,
-                    "variant": variant,
-                    "warmup": False,
-                }
-                wall = 20_000_000 * 2.718281828 ** (
-                    (effect if variant == "new" else 0.0)
-                    + shift[bench, variant]
-                    + rng.gauss(0, 0.01)
-                )
-                measured = {
-                    "segment": 0,
-                    "started_at": "2026-11-22T10:00:00.000000Z",
-                    "start_ns": 1_000_000_000 + position * 25_000_000,
-                    "wall_ns": round(wall),
-                    "user_s": wall / 1e9 * 0.9,
-                    "system_s": wall / 1e9 * 0.1,
-                    "max_rss_bytes": 50 << 20,
-                    "cpus": [3],
-                    "outcome": "ok",
-                    "exit_code": 0,
-                    "metrics": {},
-                }
-                plan.append(encode(planned))
-                rows.append(encode_checked(defaults | planned | measured))
-                position += 1
+    shifts: dict[tuple[str, str, int], float] = {}
+
+    def measured(planned: Row) -> Row:
+        key = planned["benchmark"], planned["variant"], planned["session"]
+        if key not in shifts:
+            shifts[key] = rng.gauss(0, 0.005)
+        log = (effect if key[1] == "new" else 0.0) + shifts[key] + rng.gauss(0, 0.01)
+        wall = 20_000_000 * 2.718281828**log
+        more = {"max_rss_bytes": 50 << 20, "cpus": [3], "exit_code": 0, "metrics": {}}
+        return run_of(planned["position"], wall, **more)
+
     environment = {
         "session": 1,
         "host": {"name": f"node{host:04}", "machine_id_sha256": f"{host:064x}"},
@@ -86,41 +50,23 @@ def write(folder: Path, host: int, runs: int) -> None:
         "kernel": {"release": "6.1.0"},
         "targets": {f"{b}/{v}": {"path": f"/bin/{v}", "sha256": "1" * 64} for b, v in cells},
     }
-    files = {
-        CAMPAIGN: b"name: fleet\n",
-        ENVIRONMENT: encode(environment) + b"\n",
-        PLAN: b"\n".join(plan) + b"\n",
-        MEASUREMENTS: b"\n".join(rows) + b"\n",
-        FINDINGS: b"",
-    }
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    known = {
-        "trial": f"fleet-node{host:04}",
-        "tool_version": "0.1.0",
-        "campaign_name": "fleet",
-        "campaign_sha256": "0" * 64,
-        "campaign_path": "fleet.yaml",
-        "baseline": "old",
-        "variants": VARIANTS,
-        "benchmarks": BENCHMARKS,
-        "metrics": {},
-        "seed": host,
-        "sessions": SESSIONS,
-        "runs": each,
-        "warmup": 0,
-        "planned": position,
-        "host": f"node{host:04}",
-        "host_id": f"{host:064x}",
-        "cpu_model": "a processor",
-        "targets": {},
-        "started": "2026-11-22T10:00:00.000000Z",
-        "finished": "2026-11-22T11:00:00.000000Z",
-        "status": "complete",
-        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
-    }
-    manifest = Manifest(**known)
-    (folder / "manifest.json").write_bytes(manifest_text(manifest))
+    write_trial(
+        folder,
+        (BENCHMARKS, VARIANTS, SESSIONS, runs // (len(cells) * SESSIONS)),
+        measured,
+        files={
+            CAMPAIGN: b"name: fleet\n",
+            ENVIRONMENT: encode(environment) + b"\n",
+            FINDINGS: b"",
+        },
+        trial=f"fleet-node{host:04}",
+        campaign_name="fleet",
+        seed=host,
+        host=f"node{host:04}",
+        host_id=f"{host:064x}",
+        cpu_model="a processor",
+        finished="2026-11-22T11:00:00.000000Z",
+    )
 
 
 def timed(*words: str) -> tuple[float, float, float, str]:

@@ -11,7 +11,6 @@ first time, ROUNDS (3) times. Figures to reach: at most 3x of json.loads, and 10
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import resource
@@ -24,19 +23,12 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from large_trials import Row, run_of, write_trial
+
 from analysis.history.kept_nights import kept_folder
 from analysis.history.nights import read_nights
-from analysis.record.run_numbers import Measurement
-from analysis.record.shapes import encode, encode_checked
-from analysis.record.trial_files import (
-    ENVIRONMENT,
-    MANIFEST,
-    MEASUREMENTS,
-    PLAN,
-    RESOLVED,
-    Manifest,
-    PlannedRun,
-)
+from analysis.record.shapes import encode
+from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, RESOLVED
 
 VARIANTS = ("v1", "tip")
 BENCHMARKS = tuple(f"benchmark-{k}" for k in range(100))
@@ -46,24 +38,8 @@ _BEGIN = datetime.fromisoformat("2026-01-01T03:10:00+00:00")
 
 def write(path: Path, number: int, *, sessions: int, runs: int) -> None:
     """Write the trial of one night."""
-    path.mkdir()
     rng = random.Random(number)
     began = (_BEGIN + timedelta(days=number)).isoformat()
-    plan, rows = [], []
-    for session in range(1, sessions + 1):
-        for block in range(1, runs + 1):
-            for bench in BENCHMARKS:
-                for variant in VARIANTS:
-                    one = PlannedRun(
-                        position=len(plan),
-                        session=session,
-                        block=block,
-                        benchmark=bench,
-                        variant=variant,
-                        warmup=False,
-                    )
-                    plan.append(encode(one.to_dict()) + b"\n")
-                    rows.append(encode_checked(_row(one, rng, began)) + b"\n")
     cells = [(bench, variant) for bench in BENCHMARKS for variant in VARIANTS]
     first = f"{BENCHMARKS[0]}/{VARIANTS[0]}"
     targets = {f"{b}/{v}": {"same_as": first} for b, v in cells} | {first: _target(number)}
@@ -74,60 +50,35 @@ def write(path: Path, number: int, *, sessions: int, runs: int) -> None:
         "targets": targets,
     }
     lines = ({"session": k, "segment": 0, **environment} for k in range(1, sessions + 1))
-    files = {
-        PLAN: b"".join(plan),
-        MEASUREMENTS: b"".join(rows),
-        ENVIRONMENT: b"".join(encode(line) + b"\n" for line in lines),
-        RESOLVED: encode({"campaign": _campaign(cells)}) + b"\n",
-    }
-    for name, data in files.items():
-        (path / name).write_bytes(data)
-    manifest = Manifest(
-        trial=path.name,
-        tool_version="0.3.0",
+    write_trial(
+        path,
+        (BENCHMARKS, VARIANTS, sessions, runs),
+        lambda planned: _row(planned, rng, began),
+        files={
+            ENVIRONMENT: b"".join(encode(line) + b"\n" for line in lines),
+            RESOLVED: encode({"campaign": _campaign(cells)}) + b"\n",
+        },
         campaign_name="suite",
-        campaign_sha256="c" * 64,
-        campaign_path="campaign.yaml",
-        baseline=VARIANTS[0],
-        variants=VARIANTS,
-        benchmarks=BENCHMARKS,
-        metrics={},
-        seed=1,
-        sessions=sessions,
-        runs=runs,
-        warmup=0,
-        planned=len(plan),
-        host="lab3",
-        host_id="a" * 64,
-        targets={},
         started=began,
-        status="complete",
-        files={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     )
-    (path / MANIFEST).write_text(json.dumps(manifest.to_dict(), indent=2))
 
 
-def _row(one: PlannedRun, rng: random.Random, began: str) -> dict[str, object]:
+def _row(planned: Row, rng: random.Random, began: str) -> Row:
     wall_ns = round(1e8 * rng.lognormvariate(0, 0.02))
-    return Measurement(
-        **one.to_dict(),
-        segment=0,
+    return run_of(
+        planned["position"],
+        wall_ns,
         started_at=began,
-        start_ns=10**9 + one.position * 10**8,
-        wall_ns=wall_ns,
-        user_s=wall_ns / 1e9 * 0.9,
-        system_s=wall_ns / 1e9 * 0.1,
         max_rss_bytes=50 << 20,
         spawn_ns=100_000,
         minor_faults=rng.randrange(1000),
         on_cpu_ns=wall_ns,
         cpus=(1,),
-        outcome="ok",
         exit_code=0,
         metrics={},
         stdout_sha256="d" * 64,
         stdout_bytes=1024,
-    ).to_dict()
+    )
 
 
 def _target(number: int) -> dict[str, object]:

@@ -10,7 +10,6 @@ Figures to reach: at most 3x the floor, under 300 MB.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import statistics
@@ -18,12 +17,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import MISSING, fields
 from pathlib import Path
 
+from large_trials import Row, write_trial
+
 from analysis.data.trial import Trial, read_trial
-from analysis.record.shapes import encode, encode_checked
-from analysis.record.trial_files import MEASUREMENTS, PLAN, Manifest
+from analysis.record.trial_files import MEASUREMENTS
 
 VARIANTS = tuple(f"variant-{k}" for k in range(5))
 BENCHMARKS = tuple(f"benchmark-{k}" for k in range(20))
@@ -42,43 +41,15 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def write(path: Path, runs: int) -> None:
     """Write a finished trial of so many runs, each with a parsed metric."""
     rng = random.Random(20261121)
-    cells = [(bench, variant) for bench in BENCHMARKS for variant in VARIANTS]
-    with (path / PLAN).open("wb") as plan, (path / MEASUREMENTS).open("wb") as measurements:
-        for position in range(runs):
-            bench, variant = cells[position % len(cells)]
-            planned = {
-                "position": position,
-                "session": 1 + position * 5 // runs,
-                "block": 1 + position // len(cells),
-                "benchmark": bench,
-                "variant": variant,
-                "warmup": False,
-            }
-            plan.write(encode(planned) + b"\n")
-            measurements.write(encode_checked(planned | _measured(rng, position)) + b"\n")
-    sums = {
-        name: hashlib.sha256((path / name).read_bytes()).hexdigest()
-        for name in (PLAN, MEASUREMENTS)
-    }
-    required = (field.name for field in fields(Manifest) if field.default is MISSING)
-    values = dict.fromkeys(required, "") | {
-        "seed": 1,
-        "warmup": 0,
-        "baseline": VARIANTS[0],
-        "variants": VARIANTS,
-        "benchmarks": BENCHMARKS,
-        "metrics": {"items": {"unit": "1/s", "better": "higher"}},
-        "sessions": 5,
-        "runs": runs // 5 // len(cells),
-        "planned": runs,
-        "targets": {},
-        "status": "complete",
-        "files": sums,
-    }
-    (path / "manifest.json").write_text(json.dumps(Manifest(**values).to_dict()))
+    write_trial(
+        path,
+        (BENCHMARKS, VARIANTS, 5, runs // 5 // len(BENCHMARKS) // len(VARIANTS)),
+        lambda planned: _measured(rng, planned["position"]),
+        metrics={"items": {"unit": "1/s", "better": "higher"}},
+    )
 
 
-def _measured(rng: random.Random, position: int) -> dict[str, object]:
+def _measured(rng: random.Random, position: int) -> Row:
     wall_ns = int(rng.lognormvariate(18, 0.05))
     return {
         "segment": 0,

@@ -11,8 +11,6 @@ Figures to reach: 15 s and 5 MB, 40 s and 10 MB; DOMContentLoaded within 2 s.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import random
 import runpy
@@ -21,12 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import NamedTuple
 
-from analysis.record.shapes import encode, encode_checked
-from analysis.record.trial_files import MEASUREMENTS, PLAN, Manifest
+from large_trials import Row, run_of, write_trial
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,64 +61,26 @@ def write(path: Path, design: Design) -> None:
         for cell in cells
     }
     modes = {bench for bench in benches if rng.random() < 0.1}
-    path.mkdir(parents=True)
-    position = now = 0
-    with (path / PLAN).open("wb") as plan, (path / MEASUREMENTS).open("wb") as measurements:
-        for session in range(1, design.sessions + 1):
-            shift = {cell: rng.gauss(0, 0.01) for cell in cells}
-            now += 60 * 10**9
-            for block in range(1, design.blocks + 1):
-                for bench, variant in rng.sample(cells, len(cells)):
-                    planned = {
-                        "position": position,
-                        "session": session,
-                        "block": block,
-                        "benchmark": bench,
-                        "variant": variant,
-                        "warmup": False,
-                    }
-                    log = shift[bench, variant] + rng.gauss(0, 0.02)
-                    log += 0.2 * (bench in modes and rng.random() < 0.4)
-                    log += 0.7 * (rng.random() < 0.001)
-                    wall = int(1e9 * level[bench] / ratio[bench, variant] * math.exp(log))
-                    measured = {
-                        "segment": 1,
-                        "started_at": "2026-11-22T04:00:00.000000+00:00",
-                        "start_ns": now,
-                        "wall_ns": wall,
-                        "user_s": wall / 1e9,
-                        "system_s": 0.001,
-                        "outcome": "exit" if rng.random() < 1 / 3000 else "ok",
-                    }
-                    now += wall + 2 * 10**6
-                    plan.write(encode(planned) + b"\n")
-                    measurements.write(encode_checked(planned | measured) + b"\n")
-                    position += 1
-    sums = {
-        name: hashlib.sha256((path / name).read_bytes()).hexdigest()
-        for name in (PLAN, MEASUREMENTS)
-    }
-    required = (
-        field.name
-        for field in fields(Manifest)
-        if field.default is MISSING and field.default_factory is MISSING
+    shifts: dict[tuple[str, str, int], float] = {}
+
+    def measured(planned: Row) -> Row:
+        bench, variant = planned["benchmark"], planned["variant"]
+        key = bench, variant, planned["session"]
+        if key not in shifts:
+            shifts[key] = rng.gauss(0, 0.01)
+        log = shifts[key] + rng.gauss(0, 0.02)
+        log += 0.2 * (bench in modes and rng.random() < 0.4)
+        log += 0.7 * (rng.random() < 0.001)
+        outcome = "exit" if rng.random() < 1 / 3000 else "ok"
+        wall = 1e9 * level[bench] / ratio[bench, variant] * math.exp(log)
+        return run_of(planned["position"], wall, outcome=outcome)
+
+    write_trial(
+        path,
+        (benches, variants, design.sessions, design.blocks),
+        measured,
+        order=lambda cells: rng.sample(cells, len(cells)),
     )
-    values = dict.fromkeys(required, "") | {
-        "campaign_name": path.name,
-        "seed": 1,
-        "warmup": 0,
-        "baseline": variants[0],
-        "variants": variants,
-        "benchmarks": benches,
-        "metrics": {},
-        "sessions": design.sessions,
-        "runs": design.blocks,
-        "planned": position,
-        "targets": {},
-        "status": "complete",
-        "files": sums,
-    }
-    (path / "manifest.json").write_text(json.dumps(Manifest(**values).to_dict()))
 
 
 def reported(trial: Path, page: Path) -> float:

@@ -18,7 +18,7 @@ from analysis.record.printer import Printer
 from analysis.stats import compiled, workers
 
 ROOT = Path(__file__).parents[2]
-COMPILING = "compiling the statistics, once, about 15 s"
+COMPILING = "compiling the statistics, once, about 6 s"
 KERNEL = """
 from analysis.stats.compiled import kernel
 
@@ -114,10 +114,10 @@ def test_without_any_folder_kernels_work_and_the_user_hears_why(
     monkeypatch.setattr(compiled, "CACHE", workers.cache())
     assert compiled.CACHE.folder is None
     assert use() == [
-        "compiling the statistics, about 15 s",
+        "compiling the statistics, about 6 s",
         f"note  the statistics are compiled on every use, because {compiled.CACHE.why}; name a folder in "
         "$FAIRTRIAL_CACHE",
-        "compiling the statistics, about 15 s",
+        "compiling the statistics, about 6 s",
     ]
     assert use() != []
     assert not list(toy.rglob("*.nbi"))

@@ -80,7 +80,7 @@ def test_the_first_byte_comes_at_once_and_no_gap_is_long(lab, words, says):
 def test_a_cold_cache_is_no_silence(lab, tmp_path):
     words = ("mixture", f"{SAMPLE}:gzip-1", "--benchmark", "text", "--resamples", "20")
     said = watched(lab, *words, FAIRTRIAL_CACHE=str(tmp_path / "cold"))
-    assert "compiling the statistics, once, about 15 s" in "".join(text for _, text in said)
+    assert "compiling the statistics, once, about 6 s" in "".join(text for _, text in said)
     assert max(gaps(said)) <= GAP_S
 
 
