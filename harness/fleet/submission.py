@@ -246,7 +246,7 @@ _OURS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
 _TEXT = """\
 #!/bin/bash
 # fairtrial: the campaign {name} on one host of a fleet.
-# Slurm starts it once for each host, with the host's name; docs/slurm.md says why it is as it is.
+# Slurm starts it once for each host, with the host's name; docs/fleet.md says why it is as it is.
 host=$1
 fleet={fleet}
 trial=$fleet/$host

@@ -5,7 +5,7 @@ and 200 values each, r = 5 versions; mean square and mean absolute percentage er
 theoretical values) and section 7.2 (N = 500 or 1,000 samples of n = 30, 100 and 500; QQ plots, risk and
 power). Their mixtures and laws are in a report that is no longer to be had; these are ours, in words
 below. ``python tests/calibration/mixture_studies.py precision`` (or ``power``) prints the tables of
-docs/methods/mixture-metrics.md and mixture-fit-test.md.
+docs/methods/mixture-metrics.md and mixtures.md.
 """
 
 from __future__ import annotations

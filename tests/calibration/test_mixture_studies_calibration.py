@@ -96,7 +96,7 @@ def test_ordered_p_of_mixtures_lie_on_the_diagonal_or_above(law: str, n: int, sa
         assert count <= binom.isf(1e-3, samples, level), level
 
 
-# docs/methods/mixture-fit-test.md, 500 samples of 500 values, up to 4 components
+# docs/methods/mixtures.md, 500 samples of 500 values, up to 4 components
 POWER = {"exponential": 0.332, "Pareto, index 3": 0.628, "Pareto, index 1": 0.854}
 
 

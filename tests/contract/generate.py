@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def checks_table() -> str:
     """Give every check with its reason, as a Markdown table."""
-    rows = [f"| [`{check.name}`](checks.md#{check.name}) | {check.reason} |" for check in CHECKS]
+    rows = [f"| [`{check.name}`](#{check.name}) | {check.reason} |" for check in CHECKS]
     return "\n".join(["| check | why it matters |", "|---|---|", *rows])
 
 
@@ -110,14 +110,14 @@ def with_part(page: str, name: str, part: str) -> str:
 
 def generated(root: Path = ROOT) -> dict[Path, str]:
     """Give each file that is made from the code, wholly or in part, with the text that it needs."""
-    advice, campaign = root / "docs" / "measuring-well.md", root / "docs" / "campaign.md"
+    checks, campaign = root / "docs" / "checks.md", root / "docs" / "campaign.md"
     methods = root / "docs" / "methods" / "sources.md"
     return {
         root / "configs" / "campaign.schema.json": json.dumps(
             editor_schema(), indent=2, sort_keys=True
         )
         + "\n",
-        advice: with_part(advice.read_text(encoding="utf-8"), "checks", checks_table()),
+        checks: with_part(checks.read_text(encoding="utf-8"), "checks", checks_table()),
         campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
         **files(root),
         methods: with_part(methods.read_text(encoding="utf-8"), "items", sources_text(root)),

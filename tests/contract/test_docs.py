@@ -228,7 +228,7 @@ def test_what_is_made_from_the_code_is_current(path):
 def test_the_list_of_checks_leaves_none_out():
     table = generate.checks_table()
     for check in CHECKS:
-        assert f"| [`{check.name}`](checks.md#{check.name}) | {check.reason} |" in table
+        assert f"| [`{check.name}`](#{check.name}) | {check.reason} |" in table
 
 
 def test_every_check_is_documented_in_the_order_of_the_registry():

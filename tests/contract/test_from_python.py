@@ -1,4 +1,4 @@
-"""What the command prints can be had from Python, number by number, by the calls of docs/json.md.
+"""What the command prints can be had from Python, number by number, by the calls of docs/python.md.
 
 Authority: first use of the first version, B: the command said "by chance 0.9191 to 1.092" where Python
 with the same seed said "0.9159 to 1.087", and no page led from a trial to a verdict.
@@ -20,7 +20,7 @@ from analysis.stats.arguments import stream
 from harness.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 SIDES = "tests/data/sample-0.2.0:gzip-1 tests/data/sample-0.2.0:gzip-6"
 
 
@@ -157,8 +157,7 @@ def test_another_seed_gives_other_numbers():
 
 @pytest.mark.filterwarnings("error")
 def test_the_page_about_python_goes_from_a_trial_to_a_verdict(capsys):
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"(?ms)^```python\n(.*?)^```$", page)
+    (block,) = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE)
     assert len([line for line in block.splitlines() if line]) <= 6
     exec(block, {})
     printed = capsys.readouterr().out

@@ -61,8 +61,8 @@ def test_too_few_runs_are_errors_of_studies_and_said_without(lab):
 
 @pytest.mark.filterwarnings("error")
 def test_the_documented_commands_and_code_work(lab, capsys):
-    page = (ROOT / "docs" / "diagnose.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs" / "methods" / "diagnosis.md").read_text(encoding="utf-8")
+    (_, code) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     exec(code, {})
     assert capsys.readouterr().out.rstrip().endswith("0.4294238158111697")
     (lab.folder / "X.csv").write_text("one," + ",".join(str(10 + k % 7) for k in range(60)) + "\n")

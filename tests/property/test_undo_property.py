@@ -1,6 +1,6 @@
 """A death at any place leaves a journal that puts everything back, and no journal writes elsewhere.
 
-Authority: the order that docs/tune.md promises (line, sync, write, line), executed step by step.
+Authority: the order that docs/checks.md promises (line, sync, write, line), executed step by step.
 """
 
 from __future__ import annotations

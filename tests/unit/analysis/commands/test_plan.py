@@ -162,7 +162,8 @@ def test_a_plan_of_sessions_is_what_python_gives(pilot):
     assert told == json.loads(json.dumps(ours.to_dict()))
     page = (Path(__file__).parents[4] / "docs" / "json.md").read_text()
     section = page.partition("\n## plan\n")[2].partition("\n## ")[0]
-    known = set(re.findall(r"`(\w+)(?:\[\])?`", section + page.partition("\n## ")[0]))
+    section += page.partition("\n## The head of every result\n")[2].partition("\n## ")[0]
+    known = set(re.findall(r"`(\w+)(?:\[\])?`", section))
     head = {"schema", "method", "tool_version", "cautions", "caution_codes", "references"}
     assert keys(told) - head - known == set()
 

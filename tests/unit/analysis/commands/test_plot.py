@@ -149,7 +149,7 @@ def test_the_help_names_every_kind(capsys):
 
 
 def page():
-    return (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
+    return (ROOT / "docs" / "report.md").read_text().partition("\n## Figures for papers\n")[2]
 
 
 def commands():

@@ -1,6 +1,6 @@
 """A verdict says of which values a quantile is.
 
-Authority: the two definitions in docs/latency.md: of all values of a session, or of each run by itself.
+Authority: the two definitions in docs/iterations.md: of all values of a session, or of each run by itself.
 """
 
 from __future__ import annotations
