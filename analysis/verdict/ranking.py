@@ -102,7 +102,7 @@ class Ranking(Result):
     usual: bool
 
 
-# measured on interleaved runs of one program under several names (docs/methods/verdict.md)
+# measured on interleaved runs of one program under several names (docs/verdict.md)
 RANKS_ALARM = (
     "Friedman and Nemenyi count benchmarks as independent, but these share the machine's "
     "sessions: one program under three names was found different in 31 to 41 % of trials"
