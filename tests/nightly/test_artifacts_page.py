@@ -104,7 +104,7 @@ def test_the_page_shows_every_file_of_the_archive(lab):
 
 def test_the_page_explains_every_key():
     section = PAGE.partition("\n### bundle.json\n")[2].partition("\n### ")[0]
-    told = set(re.findall(r"`(\w+)`", section))
+    told = set(re.findall(r"`(\w+)(?:\.<\w+>)?`", section))
     kinds = [
         kind
         for kind in vars(archive).values()
