@@ -40,7 +40,9 @@ class _Options(Source):
 
 def level_of_risk(text: str) -> float:
     """Read a risk, the first version's word, as the confidence that it leaves."""
-    return round(1 - number(text), _PLACES)
+    from ..stats.arguments import between
+
+    return round(1 - between("risk", number(text)), _PLACES)
 
 
 class _Several(dict[str, "CommandResult"]):
@@ -63,6 +65,9 @@ def diagnose(
     the whole host's speed, and what the runner recorded. With --normality, --estimators or --clt, one
     variant or file is studied instead; you may give several of them.
     """
+    from ..stats.arguments import between
+
+    between("confidence", asked.confidence)
     wanted = {"normality": normality, "estimators": estimators, "clt": clt}
     chosen = [name for name, given in wanted.items() if given]
     if not chosen:

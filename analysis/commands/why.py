@@ -126,9 +126,10 @@ def targets_of(
     known_names("benchmark", benchmarks or None, manifest.benchmarks, str(folder))
     if variant is not None:
         candidates_in(trial, [variant])
-    was: dict[str, dict[str, JudgedThen]] = {} if variant is None else {variant: {}}
+    asked = None if variant is None else [variant]
+    was: dict[str, dict[str, JudgedThen]] = {name: {} for name in asked or ()}
     try:
-        verdict = judge(trial, metric=metric, variants=None if variant is None else [variant])
+        verdict = judge(trial, metric=metric, variants=asked)
         for one in verdict.candidates:
             was[one.variant] = {
                 line.name: JudgedThen(
@@ -142,24 +143,19 @@ def targets_of(
                 if not benchmarks or line.name in benchmarks
             }
     except FairtrialError:
-        if variant is None:
+        if asked is None:
             raise
-    if variant is not None:
-        found = was[variant]
-        decided = [k for k, then in found.items() if then.outcome in ("slower", "faster")]
-        chosen = tuple(benchmarks) or tuple(decided) or manifest.benchmarks
-        known = {name: found[name] for name in chosen if name in found}
-        return (Target(trial=folder, variant=variant, benchmarks=chosen, verdict_was=known),)
-    slower = {
-        name: tuple(k for k, then in found.items() if then.outcome == "slower")
-        for name, found in was.items()
-    }
-    if any(slower.values()):
-        return tuple(
-            Target(trial=folder, variant=name, benchmarks=chosen, verdict_was=was[name])
-            for name, chosen in slower.items()
-            if chosen
-        )
+    targets = []
+    for name, known in was.items():
+        decided = ("slower",) if asked is None else ("slower", "faster")
+        chosen = tuple(k for k, one in known.items() if one.outcome in decided)
+        if asked is not None:
+            chosen = tuple(benchmarks) or chosen or manifest.benchmarks
+        if chosen:
+            then = known if asked is None else {k: known[k] for k in chosen if k in known}
+            targets.append(Target(trial=folder, variant=name, benchmarks=chosen, verdict_was=then))
+    if targets:
+        return tuple(targets)
     others = [name for name in manifest.variants if name != manifest.baseline]
     if not others:
         raise UsageError("the trial has one variant: there is no difference", str(trial.path))

@@ -551,6 +551,7 @@ def diagnose_fleet(
     """Look at the runs of each host, as `diagnose_trial` does, and at what hosts have in common."""
     from ..data.fleet import host_cautions, nothing_to_judge, open_fleet  # a trial needs none of it
 
+    between("confidence", confidence)
     opened = open_fleet(Path(fleet))
     metric = opened.question() if metric is None else metric
     risk = (1 - confidence) / len(opened.fleet.hosts)

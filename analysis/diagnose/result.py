@@ -52,6 +52,11 @@ class Finding:
     certain: bool = True
     text: str = ""
 
+    @property
+    def cell(self) -> str:
+        """The benchmark and the variant that it is about; empty of the whole host."""
+        return "" if self.benchmark is None else f"{self.benchmark} / {self.variant}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellLine:
@@ -175,7 +180,11 @@ def in_sessions(sessions: Sequence[int | str], total: int) -> str:
         return "in both sessions" if total == 2 else f"in all {total} sessions"
     if count > _SHOWN:
         return f"in {count} of {total} sessions"
-    return f"in session{'s' * (count > 1)} {', '.join(map(str, sessions))}"
+    return f"in {_numbered(sessions)}"
+
+
+def _numbered(sessions: Sequence[int | str]) -> str:
+    return f"session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
 
 
 def _moves(size: float | None, end: str) -> str:
@@ -303,10 +312,8 @@ def _untested(found: Diagnosis) -> Iterator[Caution]:
         yield Caution("order-unknown", text, short=short)
     for one in found.two_binaries:
         were = f"was {len(one.hashes)} different programs"
-        parts = "; ".join(
-            f"{sha256[:8]} in session{'s' * (len(sessions) > 1)} {', '.join(map(str, sessions))}"
-            for sha256, sessions in zip(one.hashes, one.sessions, strict=True)
-        )
+        each = zip(one.hashes, one.sessions, strict=True)
+        parts = "; ".join(f"{sha256[:8]} in {_numbered(those)}" for sha256, those in each)
         text = f"{one.variant} {were} ({figures.listed(one.benchmarks, _NAMED)}): {parts}"
         short = ShortSentence.of(f"{{}} {were}, taken for one: {{}}", one.variant, one.benchmarks)
         yield Caution("two-binaries", text, (one.variant, *one.benchmarks), short)
@@ -402,7 +409,7 @@ def _of_host(found: Diagnosis, first: Finding) -> Caution:
 
 def _of_cells(findings: Sequence[Finding]) -> str:
     """Tell of the surest cell what was found, and name some others."""
-    first, *rest = dict.fromkeys(f"{one.benchmark} / {one.variant}" for one in findings)
+    first, *rest = dict.fromkeys(one.cell for one in findings)
     also = f"; also {figures.listed(rest, _NAMED)}" if rest else ""
     return f"{first}: {findings[0].text}{also}"
 
@@ -421,6 +428,11 @@ def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
 
 _NAME, _VARIANT = 24, 16  # columns for names
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
+_NAMES = (
+    ("<benchmark", lambda one: shorten(one.benchmark, _NAME)),
+    ("<variant", lambda one: shorten(one.variant, _VARIANT)),
+)
+_ADJUSTED = ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, "")
 
 
 @page_of.register(Diagnosis)
@@ -436,14 +448,7 @@ def _page(found: Diagnosis) -> Page:
     if found.host:
         sections.append(_host(found, together))
     if cells := [one for one in tested if one.benchmark is not None]:
-        table = table_of(
-            "findings",
-            cells[:_FINDINGS],
-            ("<benchmark", lambda one: shorten(one.benchmark or "", _NAME)),
-            ("<variant", lambda one: shorten(one.variant or "", _VARIANT)),
-            ("<found", "text"),
-            ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
-        )
+        table = table_of("findings", cells[:_FINDINGS], *_NAMES, ("<found", "text"), _ADJUSTED)
         sections.append(section(table, *_more(len(cells) - _FINDINGS), title="single cells"))
     if noted := [*_noted(found)]:
         shown = (*noted[:_FINDINGS], *_more(len(noted) - _FINDINGS))
@@ -454,8 +459,7 @@ def _page(found: Diagnosis) -> Page:
     table = table_of(
         "cells",
         lines[:_CELLS],
-        ("<benchmark", lambda line: shorten(line.benchmark, _NAME)),
-        ("<variant", lambda line: shorten(line.variant, _VARIANT)),
+        *_NAMES,
         ("runs", "runs"),
         ("effective", "effective", "{:.0f}".format, ""),
         ("spread", "spread", figures.percent, ""),
@@ -469,14 +473,9 @@ def _page(found: Diagnosis) -> Page:
     )
     title += " in a session, and of sessions"
     sections.append(section(table, *_more(len(lines) - _CELLS), title=title))
-    if found.far_runs:
-        far = []
-        for one in found.far_runs[:_FAR]:
-            ratio = "" if one.ratio is None else f": {figures.ratio(one.ratio)} the median"
-            place = f"{one.benchmark} / {one.variant}, session {one.session}, run {one.run}"
-            far.append(f"{place}{ratio}")
-        title = f"far runs: {len(found.far_runs)}, flagged and never left out"
-        sections.append(section(*far, *_more(len(found.far_runs) - _FAR), title=title))
+    if far := [*map(_far, found.far_runs)]:
+        title = f"far runs: {len(far)}, flagged and never left out"
+        sections.append(section(*far[:_FAR], *_more(len(far) - _FAR), title=title))
     if few := [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]:
         sections.append(section(f"not tested, under 10 runs: {figures.listed(few)}"))
     return page(found, f"Diagnosis of {found.name}", *sections)
@@ -484,6 +483,11 @@ def _page(found: Diagnosis) -> Page:
 
 def _more(rest: int) -> list[str]:
     return [f"and {rest} more (--json has them all)"] if rest > 0 else []
+
+
+def _far(one: FarRun) -> str:
+    ratio = "" if one.ratio is None else f": {figures.ratio(one.ratio)} the median"
+    return f"{one.benchmark} / {one.variant}, session {one.session}, run {one.run}{ratio}"
 
 
 def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
@@ -508,13 +512,8 @@ def _host(found: Diagnosis, title: str) -> Section:
     def label(one: Finding) -> str:
         return " ".join((_HOST[one.code][0], *map(str, one.sessions[:1])))
 
-    table = table_of(
-        "host",
-        found.host,
-        ("<all programs at once", label),
-        ("<", said),
-        ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, ""),
-    )
+    columns = (("<all programs at once", label), ("<", said), _ADJUSTED)
+    table = table_of("host", found.host, *columns)
     speeds = [] if found.speeds is None else [found.speeds]
     texts = (speeds_text(one, found.sessions, found.movers) for one in speeds)
     return section(*texts, table, title=title)
@@ -523,7 +522,6 @@ def _host(found: Diagnosis, title: str) -> Section:
 def _noted(found: Diagnosis) -> Iterator[str]:
     for one in found.findings:
         if one.pvalue is None:
-            cell = "" if one.benchmark is None else f"{one.benchmark} / {one.variant}"
             # the runner's sentences of cells begin with their names
-            begin = f"{cell}: " if cell and not one.text.startswith(f"{cell} ") else ""
-            yield f"{one.code}: {begin}{one.text}"
+            named = not one.cell or one.text.startswith(f"{one.cell} ")
+            yield f"{one.code}: {'' if named else f'{one.cell}: '}{one.text}"

@@ -187,10 +187,6 @@ _BILLION = 1e9
 _APART_S = 3600.0  # no trial spends that between two sessions that it executes in one go
 Codes = NDArray[np.int64]
 _ROUNDING = 1e-12  # logs nearer to each other are one value
-_Matrices = Sequence[PerformanceMatrix]
-# a key of benchmark, session and block; the mean log of its runs
-_BlockMeans = tuple[Codes, Floats]
-_Layout = tuple[int, int, bool]  # how many sessions and blocks the keys count; are blocks known
 _LEAST = 2  # sessions
 
 
@@ -340,7 +336,11 @@ def _between(trial: Trial, wall: NDArray[np.float64]) -> float | None:
 
 
 class Observations(NamedTuple):
-    """One logarithm for each benchmark and block, in the order of benchmark, session and block."""
+    """One logarithm for each benchmark and block, in the order of benchmark, session and block.
+
+    No two sessions share the number of a block. Of the runs of one side `runs` are how many there are
+    of each, and `centres` their geometric means.
+    """
 
     names: tuple[str, ...]
     values: Floats
@@ -348,6 +348,8 @@ class Observations(NamedTuple):
     session: Codes
     block: Codes
     blocks_known: bool
+    runs: Codes = np.empty(0, dtype=np.int64)
+    centres: Floats = np.empty(0)
 
     @property
     def sessions(self) -> int:
@@ -361,10 +363,26 @@ class Observations(NamedTuple):
 
     def only(self, kept: Sequence[int]) -> Observations:
         """Give the observations of these benchmarks."""
-        mine = np.isin(self.benchmark, kept)
-        codes = np.searchsorted(kept, self.benchmark[mine])
-        columns = (self.values[mine], codes, self.session[mine], self.block[mine])
-        return _numbered(tuple(self.names[k] for k in kept), columns, known=self.blocks_known)
+        mine = np.flatnonzero(np.isin(self.benchmark, kept))
+        found = self.at(mine, self.values[mine])
+        codes = np.searchsorted(kept, found.benchmark).astype(np.int64)
+        return found._replace(names=tuple(self.names[k] for k in kept), benchmark=codes)
+
+    def at(self, places: NDArray[np.intp], values: Floats) -> Observations:
+        """Give values at some places, whose sessions and blocks are numbered anew."""
+        session, block = (
+            np.unique(row[places], return_inverse=True)[1].astype(np.int64)
+            for row in (self.session, self.block)
+        )
+        benchmark = self.benchmark[places]
+        return Observations(self.names, values, benchmark, session, block, self.blocks_known)
+
+    def shared(self, other: Observations) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Give the places on either side of what both have, where they are numbered together."""
+        blocks = 1 + max(int(side.block.max()) for side in (self, other))
+        ours, theirs = (side.benchmark * blocks + side.block for side in (self, other))
+        _, here, there = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+        return here, there
 
     def suite(self) -> tuple[Floats, Codes]:
         """Give the mean over all benchmarks in each block that has them all, and its session."""
@@ -379,21 +397,21 @@ class Observations(NamedTuple):
 
 def values_of(matrix: PerformanceMatrix) -> Observations:
     """Take one variant's runs, the mean of those of one block."""
-    (side,), layout = _coded((matrix,))
-    return _gathered(matrix.benchmarks, side, layout)
+    (side,) = numbered(matrix)
+    return side.at(np.arange(side.values.size), side.values)
 
 
 def differences(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Observations:
     """Take the log ratio in each block that both sides have."""
-    ((ours, one), (theirs, other)), layout = _coded((candidate, baseline))
-    keys, here, there = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-    ratio = sign_of(candidate) * (one[here] - other[there])
+    ours, theirs = numbered(candidate, baseline)
+    here, there = ours.shared(theirs)
+    ratio = sign_of(candidate) * (ours.values[here] - theirs.values[there])
     ratio[np.abs(ratio) < _ROUNDING] = 0.0
-    return _gathered(candidate.benchmarks, (keys, ratio), layout)
+    return ours.at(here, ratio)
 
 
-def _coded(matrices: _Matrices) -> tuple[list[_BlockMeans], _Layout]:
-    """Give sessions and blocks the same numbers on all sides."""
+def numbered(*matrices: PerformanceMatrix) -> list[Observations]:
+    """Take the runs of each matrix by blocks; the same sessions and blocks have the same numbers in all."""
     sessions = _codes([matrix.sessions for matrix in matrices], matrices)
     known = all(matrix.blocks is not None for matrix in matrices)
     numbers = [np.repeat(np.arange(len(m.benchmarks)), m.runs).astype(np.int64) for m in matrices]
@@ -405,13 +423,21 @@ def _coded(matrices: _Matrices) -> tuple[list[_BlockMeans], _Layout]:
     sides = []
     for matrix, bench, session, block in zip(matrices, numbers, sessions, blocks, strict=True):
         key = (bench * many + session) * turns + block
-        found, place, counts = np.unique(key, return_inverse=True, return_counts=True)
-        logs = np.log(np.concatenate(matrix.samples))
-        sides.append((found, np.bincount(place, weights=logs) / counts))
-    return sides, (many, turns, known)
+        found, first, place, runs = np.unique(
+            key, return_index=True, return_inverse=True, return_counts=True
+        )
+        values = np.concatenate(matrix.samples)
+        logs = np.bincount(place, weights=np.log(values)) / runs
+        centres = np.where(runs == 1, values[first], np.exp(logs))
+        benchmark, number = np.divmod(found, many * turns)
+        columns = (logs, benchmark, number // turns, number, known, runs, centres)
+        sides.append(Observations(matrix.benchmarks, *columns))
+    return sides
 
 
-def _codes(rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: _Matrices) -> list[Codes]:
+def _codes(
+    rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: Sequence[PerformanceMatrix]
+) -> list[Codes]:
     """Turn labels into numbers; sides without labels share one."""
     flat = [
         np.full(sum(matrix.runs), "-") if row is None else np.concatenate(row)
@@ -424,26 +450,11 @@ def _codes(rows: Sequence[tuple[NDArray[Any], ...] | None], matrices: _Matrices)
 
 
 def _turns(benchmark: Codes, session: Codes) -> Codes:
-    order = np.lexsort((np.arange(benchmark.size), session, benchmark))
-    cell = benchmark[order] * (int(session.max()) + 1) + session[order]
-    first = np.flatnonzero(np.r_[True, np.diff(cell) != 0])
-    turns = np.empty(benchmark.size, dtype=np.int64)
-    sizes = np.diff(np.r_[first, benchmark.size])
-    turns[order] = np.arange(benchmark.size) - np.repeat(first, sizes)
+    cell = benchmark * (int(session.max()) + 1) + session
+    counts, turns = np.bincount(cell), np.empty_like(cell)
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    turns[np.argsort(cell, kind="stable")] = np.arange(cell.size) - starts
     return turns
-
-
-def _gathered(names: tuple[str, ...], side: _BlockMeans, layout: _Layout) -> Observations:
-    (key, value), (sessions, blocks, known) = side, layout
-    rest, block = np.divmod(key, blocks)
-    benchmark, session = np.divmod(rest, sessions)
-    return _numbered(names, (value, benchmark, session, session * blocks + block), known=known)
-
-
-def _numbered(names: tuple[str, ...], columns: tuple[Any, ...], *, known: bool) -> Observations:
-    value, benchmark, *labels = columns
-    session, block = (np.unique(row, return_inverse=True)[1].astype(np.int64) for row in labels)
-    return Observations(names, value, benchmark.astype(np.int64), session, block, known)
 
 
 def crossed(seen: Observations) -> RandomEffects | None:

@@ -34,15 +34,15 @@ from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
 from ..plots.paper import Picture
 from ..stats import classical
-from ..stats.arguments import checks_arguments, chosen, counted, named, stream
+from ..stats.arguments import checks_arguments, chosen, counted, named
 from ..stats.classical import Alternative
 from ..stats.workers import Progress
 from ..words import shorten, shown
 from . import study as shared
 from .components import check_positive, matched
-from .error_rates import log_ratios, pvalue_of
+from .error_rates import log_ratios, paired_ends, pvalue_of
 from .stop_rule import exponential
-from .study import Covered, Drawing, DrawnPair, Draws
+from .study import Covered, Drawing, DrawnPair, Draws, Ends, Question
 
 TESTS_OF_DRAWS = ("hpt", "t", "t-scores", "interval", "randomization", "bootstrap")
 
@@ -287,9 +287,8 @@ def draw_study(
     def drawn(runs: int) -> Iterator[DrawnPair]:
         return drawing.pairs(ours, root, runs, baseline=theirs)
 
-    how: dict[str, Any] = {"alternative": asked, "resamples": resamples, "tests": names}
-    ask = partial(_judge, speedup=speedup, levels=levels, **how)
-    (found,) = drawing.answers(ask, drawn, (runs,))
+    question = Question(names, asked, levels, speedup, resamples=resamples)
+    (found,) = drawing.answers(partial(_judge, question), drawn, (runs,))
     each = tuple(draw for draw, _, _ in found)
     counts = np.array([rejections for _, rejections, _ in found]).sum(axis=0).tolist()
     # 1 - p on the average; None for the bootstrap, and where a draw has no p
@@ -300,7 +299,7 @@ def draw_study(
     alike = f"{runs} of {fewest} runs are drawn without replacement: draws share runs, and vary"
     alike += " less than new measurements would"
     few = {"draws-alike": not replace and runs > _MUCH * fewest and alike}
-    intervals: dict[str, list[tuple[float, float] | None]] = {
+    intervals: dict[str, Sequence[Ends | None]] = {
         "hpt": [None if draw.hpt is None else (draw.hpt, math.inf) for draw in each],
         "paired-t": [draw.paired_t for draw in each],
         "percentile": [draw.bootstrap for draw in each],
@@ -331,41 +330,34 @@ def draw_study(
 
 
 def _judge(
-    drawn: DrawnPair,
-    _going_on: Progress,
-    *,
-    speedup: float,
-    alternative: Alternative,
-    levels: tuple[float, ...],
-    resamples: int,
-    tests: tuple[str, ...],
+    asked: Question, drawn: DrawnPair, _going_on: Progress
 ) -> tuple[OneDraw, list[list[bool]], tuple[Caution, ...]]:
     """Ask all methods about one draw; tell for each test and level whether it rejects.
 
     With it come the cautions of the bootstrap that hold for all draws.
     """
     pair = drawn.sides()
-    confidence = 1 - max(levels)
-    report = hpt_report(*pair, speedup=speedup, confidence=confidence)
     logs = log_ratios(pair)
-    number = str(drawn.number)
-    own = stream(drawn.root, "interval", "percentile", number)
-    boot = bootstrap_speedup(*pair, confidence=confidence, resamples=resamples, rng=own)
+    how: dict[str, Any] = {"confidence": asked.confidence}
+    alternative, speedup, resamples = asked.alternative, asked.speedup, asked.resamples
+    report = hpt_report(*pair, speedup=speedup, **how)
+    own = drawn.stream("interval", "percentile")
+    boot = bootstrap_speedup(*pair, **how, resamples=resamples, rng=own)
     tested, scores = report.tested, report.context.paired_t[0]
     one, both = _on_scores(scores, "candidate"), _on_scores(scores, "two-sided")
     t = classical.paired_pvalue(logs - math.log(speedup), alternative)
     found = {"hpt": tested.pvalue_two_sided, "t": t, "t-scores": both, "interval": both}
     if alternative == "candidate":
         found |= {"hpt": tested.pvalue, "t-scores": one, "interval": classical.interval_pvalue(one)}
-    if "randomization" in tests:
+    if "randomization" in asked.names:
         factor = speedup if drawn.better == "lower" else 1 / speedup
         scaled = drawn._replace(candidate=drawn.candidate * factor).sides()
-        own = stream(drawn.root, "test", "randomization", number)
+        own = drawn.stream("test", "randomization")
         found["randomization"] = pvalue_of(scaled, "randomization", alternative, resamples, own)
 
     def rejects(test: str, alpha: float) -> bool:
         if test != "bootstrap":
-            return bool(found[test] <= alpha * (1 + 1e-12))
+            return shared.rejects(found[test], alpha)
         # where the percentile interval, or its lower bound, excludes the speedup
         slack = 1e-12 * speedup
         if alternative == "candidate":
@@ -373,16 +365,15 @@ def _judge(
         low, high = np.quantile(boot.replicates, [alpha / 2, 1 - alpha / 2])
         return bool(low > speedup + slack or high < speedup - slack)
 
-    paired = classical.paired_interval(logs, confidence)
     draw = OneDraw(
         ratio=exponential(float(logs.mean())),
-        pvalues={name: p if p > 0 else None for name, p in found.items() if name in tests},
+        pvalues={name: p if p > 0 else None for name, p in found.items() if name in asked.names},
         hpt=report.best.value,
-        paired_t=None if paired is None else (exponential(paired[0]), exponential(paired[1])),
+        paired_t=paired_ends(pair, asked.confidence),
         bootstrap=(boot.low, boot.high),
     )
     said = tuple(one for one in boot.cautions if one.code in _OF_ALL_DRAWS)
-    return draw, [[rejects(test, alpha) for alpha in levels] for test in tests], said
+    return draw, [[rejects(test, alpha) for alpha in asked.levels] for test in asked.names], said
 
 
 def _on_scores(found: PairedT, alternative: Alternative) -> float:

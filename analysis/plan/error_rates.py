@@ -46,7 +46,7 @@ from . import study as shared
 from .components import check_positive, sign_of
 from .runs import t_interval
 from .stop_rule import exponential, log_error
-from .study import Covered, Drawing, DrawnPair, Draws, Pair
+from .study import Covered, Drawing, DrawnPair, Draws, Ends, Pair, Question
 
 TESTS = ("hpt", "t", "welch", "randomization")
 _ABREAST = 3  # panels in a row
@@ -223,6 +223,12 @@ def log_ratios(pair: Pair) -> NDArray[np.float64]:
     return np.array([sign_of(ours) * (np.log(a).mean() - np.log(b).mean()) for a, b in each])
 
 
+def paired_ends(pair: Pair, confidence: float) -> Ends | None:
+    """Give the paired t interval of the benchmarks' mean logs, as ratios; None over one benchmark."""
+    logs = paired_interval(log_ratios(pair), confidence)
+    return None if logs is None else (exponential(logs[0]), exponential(logs[1]))
+
+
 @checks_arguments
 def power_study(
     population: PerformanceMatrix,
@@ -316,12 +322,12 @@ def power_study(
         for row in chosen:
             row[which.permutation(n)[: point[0]]] = True
         factors = np.where(chosen, shift, 1.0) if shift_by is None else 1.0
-        added = None if shift_by is None else np.where(chosen, shift_by, 0.0)
+        added = np.where(chosen, shift_by or 0.0, 0.0)
         own = int(stream(root, "point", *labels).integers(2**63))
         return drawing.pairs(population, own, point[1], factors=factors, added=added)
 
-    ask = partial(_rejected, tests=names, alternative=alternative, alpha=alpha, resamples=resamples)
-    rows = drawing.answers(ask, drawn, points)
+    asked = Question(names, alternative, (alpha,), resamples=resamples)
+    rows = drawing.answers(partial(_rejected, asked), drawn, points)
     cells = [
         Rejections(name, k, m, count, simulations)
         for (k, m), answers in zip(points, rows, strict=True)
@@ -375,22 +381,10 @@ def type1_study(
     return changed(found, kind="type1")
 
 
-def _rejected(
-    drawn: DrawnPair,
-    _going_on: Progress,
-    *,
-    tests: tuple[str, ...],
-    alternative: Alternative,
-    alpha: float,
-    resamples: int,
-) -> list[bool]:
-    pair = drawn.sides()
-    found = []
-    for test in tests:
-        rng = stream(drawn.root, "test", test, str(drawn.number))
-        p = pvalue_of(pair, test, alternative, resamples, rng)
-        found.append(bool(p <= alpha * (1 + 1e-12)))
-    return found
+def _rejected(asked: Question, drawn: DrawnPair, _going_on: Progress) -> list[bool]:
+    pair, how = drawn.sides(), (asked.alternative, asked.resamples)
+    each = (pvalue_of(pair, test, *how, drawn.stream("test", test)) for test in asked.names)
+    return [shared.rejects(p, *asked.levels) for p in each]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -496,8 +490,8 @@ def coverage_study(
     def drawn(m: int) -> Iterator[DrawnPair]:
         return drawing.pairs(population, root, m, factors=ratio)
 
-    ask = partial(_intervals, names=names, confidence=confidence, mean=mean, resamples=resamples)
-    rows = drawing.answers(ask, drawn, runs)
+    asked = Question(names, levels=(1 - confidence,), mean=mean, resamples=resamples)
+    rows = drawing.answers(partial(_intervals, asked), drawn, runs)
     cells = [
         shared.covered(name, m, [ends[k] for ends in answers], ratio)
         for m, answers in zip(runs, rows, strict=True)
@@ -517,34 +511,25 @@ def coverage_study(
     )
 
 
-def _intervals(
-    drawn: DrawnPair,
-    _going_on: Progress,
-    *,
-    names: tuple[str, ...],
-    confidence: float,
-    mean: Mean,
-    resamples: int,
-) -> list[tuple[float, float] | None]:
+def _intervals(asked: Question, drawn: DrawnPair, _going_on: Progress) -> list[Ends | None]:
     """Give all intervals on one comparison; None where one does not exist there."""
-    pair = drawn.sides()
-    runs, number = str(drawn.candidate.shape[1]), str(drawn.number)
+    pair, runs = drawn.sides(), str(drawn.candidate.shape[1])
+    how: dict[str, Any] = {"confidence": asked.confidence}
 
-    def ends(name: str) -> tuple[float, float] | None:
+    def ends(name: str) -> Ends | None:
         if name == "t":
-            return t_interval(*pair, confidence=confidence)[1:]
-        if name == "paired-t":  # over the benchmarks; there is none over one
-            logs = paired_interval(log_ratios(pair), confidence)
-            return None if logs is None else (exponential(logs[0]), exponential(logs[1]))
+            return t_interval(*pair, **how)[1:]
+        if name == "paired-t":
+            return paired_ends(pair, asked.confidence)
         if name == "hpt":
-            claimed = hpt_speedup(*pair, confidence=confidence).value
+            claimed = hpt_speedup(*pair, **how).value
             return None if claimed is None else (claimed, math.inf)
-        how: dict[str, Any] = {"confidence": confidence, "mean": mean, "interval": name}
-        how["rng"] = stream(drawn.root, "interval", name, runs, number)
+        rng = drawn.stream("interval", name, runs)
+        more: dict[str, Any] = {"mean": asked.mean, "interval": name, "resamples": asked.resamples}
         try:
-            found = bootstrap_speedup(*pair, **how, resamples=resamples)
+            found = bootstrap_speedup(*pair, **(how | more), rng=rng)
         except AnalysisError:
             return None
         return found.low, found.high
 
-    return [ends(name) for name in names]
+    return [ends(name) for name in asked.names]

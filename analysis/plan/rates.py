@@ -22,10 +22,8 @@ References
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,6 +39,7 @@ from ..stats.ranks import TIE_TOLERANCE, midranks
 from ..stats.samples import Array, Flags, Integers
 from ..stats.workers import Progress, in_order
 from .certificate import METHODS, MethodRate
+from .components import numbered
 
 Rng = np.random.Generator
 Signs = Integers  # relabellings x groups: 1 as measured, -1 swapped
@@ -104,53 +103,31 @@ class BlockPairs(NamedTuple):
 
 def pairs_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> BlockPairs:
     """Put the runs of two variants of one trial side by side."""
-    found: list[tuple[str, list[tuple[Any, Any, float, float]]]] = []
-    left_out = 0
-    for bench in candidate.benchmarks:
-        if bench not in baseline.benchmarks:
-            continue
-        first, second = _cells(candidate, bench), _cells(baseline, bench)
-        shared = [key for key in first if key in second]
-        for some, others in ((first, second), (second, first)):
-            left_out += sum(len(row) for key, row in some.items() if key not in others)
-        if len(shared) > 1:
-            rows = [(*key, _centre(first[key]), _centre(second[key])) for key in sorted(shared)]
-            found.append((bench, rows))
-    if not found:
+    names = [bench for bench in candidate.benchmarks if bench in baseline.benchmarks]
+    if names:
+        one, two = numbered(candidate.select(names), baseline.select(names))
+        here, there = one.shared(two)
+        bench = one.benchmark[here]
+        several = np.bincount(bench, minlength=len(names)) > 1
+    if not names or not several.any():
         what = "no benchmark has two blocks with runs of both"
         what = f"{what} {candidate.name!r} and {baseline.name!r}"
         fix = "measure more blocks: 'protocol: {sessions: 6, runs: 8}'"
         raise InsufficientDataError(what, candidate.trial, fix, n=0, needed=2)
-    sessions = sorted({row[0] for _, rows in found for row in rows})
-    blocks = sorted({row[:2] for _, rows in found for row in rows})
-    whole = len(sessions) > 1
-    block_number = {key: k for k, key in enumerate(blocks)}
-    session_number = {key: k for k, key in enumerate(sessions)}
-    ours, theirs = (tuple(np.array([row[k] for row in rows]) for _, rows in found) for k in (2, 3))
-    block = tuple(np.array([block_number[row[:2]] for row in rows]) for _, rows in found)
-    group = tuple(np.array([session_number[row[0]] for row in rows]) for _, rows in found)
-    swapped = (group, block, len(sessions)) if whole else (block, block, len(blocks))
-    names, higher = tuple(bench for bench, _ in found), candidate.better == "higher"
-    return BlockPairs(names, ours, theirs, *swapped, whole, higher, left_out)
-
-
-def _cells(matrix: PerformanceMatrix, bench: str) -> dict[tuple[Any, Any], list[float]]:
-    where = matrix.benchmarks.index(bench)
-    assert matrix.sessions is not None  # a trial knows them
-    sessions = matrix.sessions[where].tolist()
-    if matrix.blocks is not None:
-        blocks = matrix.blocks[where].tolist()
-    else:  # imported runs know no blocks: each has its place within its session
-        seen: dict[Any, Iterator[int]] = defaultdict(lambda: itertools.count(1))
-        blocks = [next(seen[session]) for session in sessions]
-    rows: dict[tuple[Any, Any], list[float]] = defaultdict(list)
-    for session, block, value in zip(sessions, blocks, matrix.samples[where].tolist(), strict=True):
-        rows[session, block].append(value)
-    return rows
-
-
-def _centre(values: list[float]) -> float:
-    return values[0] if len(values) == 1 else float(np.exp(np.mean(np.log(values))))
+    kept = several[bench]
+    ends = np.cumsum(np.bincount(bench[kept], minlength=len(names))[several])[:-1]
+    (sessions, of_session), (blocks, of_block) = (
+        np.unique(codes[here][kept], return_inverse=True) for codes in (one.session, one.block)
+    )
+    whole = sessions.size > 1
+    groups, group = (sessions.size, of_session) if whole else (blocks.size, of_block)
+    columns: tuple[Any, ...] = (one.centres[here][kept], two.centres[there][kept], group, of_block)
+    names = [name for name, enough in zip(names, several, strict=True) if enough]
+    ours, theirs, swapped, block = (tuple(np.split(column, ends)) for column in columns)
+    left_out = one.runs.sum() + two.runs.sum() - one.runs[here].sum() - two.runs[there].sum()
+    higher = candidate.better == "higher"
+    counts = (groups, whole, higher, int(left_out))
+    return BlockPairs(tuple(names), ours, theirs, swapped, block, *counts)
 
 
 def signs(groups: int, rng: Rng) -> Signs:

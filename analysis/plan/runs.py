@@ -204,7 +204,7 @@ _COST: dict[Interval, str] = {
     "stopped by its width it covers about 87 % (width .025) to 89 % (.035) where 95 % is nominal; "
     "use the t interval",
 }
-Ends = tuple[float, float, float]  # a speedup, and the ends of its interval
+Estimate = tuple[float, float, float]  # a speedup, and the ends of its interval
 _EARLY = 5  # a loop that starts at fewer runs may meet a small spread by chance
 _SMALL = 10  # a pilot with fewer runs has hardly shown what is rare
 LEAST_RUNS = 3  # fewer tell nothing of the spread of a benchmark
@@ -231,7 +231,7 @@ def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[p
 @checks_arguments
 def t_interval(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, *, confidence: float = 0.95
-) -> Ends:
+) -> Estimate:
     """Give the speedup of the suite's geometric mean with its t interval on logarithms.
 
     Where cells have unequal numbers of runs, those of equally many are a part of the half-width each,
@@ -338,7 +338,7 @@ def width_loop(
     sign = components.sign_of(ours)
     how: dict[str, Any] = {"interval": interval, "confidence": confidence, "resamples": resamples}
 
-    def find(runs: int) -> Ends:
+    def find(runs: int) -> Estimate:
         if rng is None or interval == "t":
             many, seen = len(ours.benchmarks), logs[:, :runs]
             varies, means = np.ptp(seen, axis=1) != 0, seen.mean(axis=1)

@@ -9,19 +9,22 @@ from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..data.matrix import PerformanceMatrix
+from ..data.pair import Mean
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Table, cautions_of, table_of, value_of
 from ..record.run_numbers import Better
 from ..stats.arguments import chosen, counted, stream
+from ..stats.classical import Alternative
 from ..stats.workers import Progress, in_order
 from .components import check_runs
 
 Draws = Literal["run", "block"]
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
+Ends = tuple[float, float]
 _Found = TypeVar("_Found")
 _Point = TypeVar("_Point")
 NAMES = {
@@ -34,6 +37,22 @@ NAMES = {
     "bootstrap": "bootstrap",
 }
 _INTERVALS = {"paired-t": "paired t", "hpt": "HPT speedup"}
+
+
+class Question(NamedTuple):
+    """What a study asks of each comparison: tests or intervals by their names, and how."""
+
+    names: tuple[str, ...]
+    alternative: Alternative = "two-sided"
+    levels: tuple[float, ...] = (0.05,)
+    speedup: float = 1.0
+    mean: Mean = "geometric"
+    resamples: int = 999
+
+    @property
+    def confidence(self) -> float:
+        """Of each interval."""
+        return 1 - max(self.levels)
 
 
 class DrawnPair(NamedTuple):
@@ -52,18 +71,20 @@ class DrawnPair(NamedTuple):
     unit: str
     in_blocks: bool
 
+    def stream(self, *labels: str) -> np.random.Generator:
+        """Give the stream of a test or an interval on this comparison."""
+        return stream(self.root, *labels, str(self.number))
+
     def sides(self) -> Pair:
         """Give them as candidate and baseline."""
         runs = self.candidate.shape[1]
 
         def side(name: str, values: NDArray[np.float64], first: int) -> PerformanceMatrix:
-            ids = {bench: np.arange(runs) + first for bench in self.benchmarks}
+            rows = dict(zip(self.benchmarks, values, strict=True))
+            ids = dict.fromkeys(self.benchmarks, np.arange(runs) + first)
+            blocks = ids if self.in_blocks else None
             return PerformanceMatrix.from_samples(
-                name,
-                dict(zip(self.benchmarks, values, strict=True)),
-                better=self.better,
-                unit=self.unit,
-                blocks=ids if self.in_blocks else None,
+                name, rows, better=self.better, unit=self.unit, blocks=blocks
             )
 
         return side("candidate", self.candidate, 0), side("baseline", self.baseline, runs)
@@ -88,7 +109,7 @@ class Drawing(NamedTuple):
         """Raise UsageError or InsufficientDataError where an argument of a study is out of range."""
         if not 0.5 <= confidence < 1:
             what = "the confidence must lie between 0.5 and 1 (alpha between 0 and 0.5)"
-            raise UsageError(f"{what}, not {confidence:g}")
+            raise UsageError(f"{what}, not {confidence:g} (alpha {1 - confidence:g})")
         if not runs:
             raise UsageError("there must be a number of runs")
         for one in runs:
@@ -96,7 +117,8 @@ class Drawing(NamedTuple):
         chosen("draws", self.draws, get_args(Draws))
         counted("simulations", self.simulations)
         if not (math.isfinite(factor) and factor > 0):
-            raise UsageError(f"the shift must be a speedup above 0, not {factor!r}")
+            shift = f"{factor!r} (a shift of {100 * (factor - 1):g} %)"
+            raise UsageError(f"the shift must be a speedup above 0, not {shift}")
         check_runs(sides[0], sides[-1], 2)
         # from one population both sides are drawn together, so that they have no run in common: then the
         # difference of their means scatters as that of new runs does
@@ -104,10 +126,12 @@ class Drawing(NamedTuple):
         for population in () if self.replace else sides:
             sizes = [row.size for row in self._rows_of(population)]
             if (few := min(sizes)) < needed:
+                bench = population.benchmarks[sizes.index(few)]
                 how = "without replacement" + " for both sides together" * (len(sides) == 1)
                 what = f"{needed} {self.draws}s would be drawn {how}, and there are {few}"
-                where, bench = population.name, population.benchmarks[sizes.index(few)]
-                where += "" if self.draws == "block" else f", benchmark {bench!r}"
+                where = population.name + (
+                    "" if self.draws == "block" else f", benchmark {bench!r}"
+                )
                 fix = "draw fewer runs, or with replacement"
                 raise InsufficientDataError(what, where, fix, n=few, needed=needed)
 
@@ -117,8 +141,8 @@ class Drawing(NamedTuple):
         root: int,
         runs: int,
         *,
-        factors: float | NDArray[np.float64] = 1.0,
-        added: NDArray[np.float64] | None = None,
+        factors: ArrayLike = 1.0,
+        added: ArrayLike = 0.0,
         baseline: PerformanceMatrix | None = None,
     ) -> Iterator[DrawnPair]:
         """Draw pairs of sides, and shift them so that the candidate is better.
@@ -130,42 +154,38 @@ class Drawing(NamedTuple):
         in their unit, to the values of the side that this shifts in the same direction: the
         baseline's where lower is better, else the candidate's.
         """
-        names = population.benchmarks
-        shape = self.simulations, len(names)
-        speedups = np.broadcast_to(np.asarray(factors, dtype=np.float64), shape)
-        higher, none = population.better == "higher", np.zeros(shape)
+        names, higher = population.benchmarks, population.better == "higher"
+        shape = self.simulations, len(names), 1
+        speedups, more = (
+            np.broadcast_to(np.asarray(each, dtype=np.float64), shape[:2]).reshape(shape)
+            for each in (factors, added)
+        )
         scales = speedups if higher else 1.0 / speedups
-        more = none if added is None else added
-        ours_more, theirs_more = (more, none) if higher else (none, more)
-        sources = [self._rows_of(m) for m in (population, baseline or population)]
         labels = ["blocks"] * len(names) if self.draws == "block" else names
 
-        each = range(self.simulations)
-
-        def places(side: str, sizes: list[int], count: int) -> list[NDArray[np.intp]]:
+        def drawn(matrix: PerformanceMatrix, side: str, count: int) -> NDArray[np.float64]:
+            """Draw the values of all pairs at once, of shape (simulations, benchmarks, count)."""
             found = []
-            for label, size in zip(labels, sizes, strict=True):
+            for label, row in zip(labels, self._rows_of(matrix), strict=True):
                 rng = stream(root, "draw", side, label, str(runs))
                 if self.replace:
-                    found.append(rng.integers(size, size=(self.simulations, count)))
+                    places = rng.integers(row.size, size=(self.simulations, count))
                 else:
-                    found.append(np.array([rng.choice(size, count, replace=False) for _ in each]))
-            return found
+                    each = range(self.simulations)
+                    places = np.array([rng.choice(row.size, count, replace=False) for _ in each])
+                found.append(row[places])
+            return np.stack(found, axis=1)
 
-        sizes = [[row.size for row in rows] for rows in sources]
         if self.replace or baseline is not None:
-            ours_at, theirs_at = map(places, ("candidate", "baseline"), sizes, (runs, runs))
+            ours = drawn(population, "candidate", runs)
+            theirs = drawn(baseline or population, "baseline", runs)
         else:
-            both = places("both", sizes[0], 2 * runs)
-            ours_at, theirs_at = [at[:, :runs] for at in both], [at[:, runs:] for at in both]
+            ours, theirs = np.split(drawn(population, "both", 2 * runs), 2, axis=2)
+        ours = ours * scales + (more if higher else 0.0)
+        theirs = theirs + (0.0 if higher else more)
         how = population.better, population.unit, self.draws == "block"
-        for k in each:
-            ours, theirs = (
-                np.array([row[at[k]] for row, at in zip(rows, indices, strict=True)])
-                for rows, indices in zip(sources, (ours_at, theirs_at), strict=True)
-            )
-            one = ours * scales[k][:, None] + ours_more[k][:, None]
-            yield DrawnPair(k, root, names, one, theirs + theirs_more[k][:, None], *how)
+        for k, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+            yield DrawnPair(k, root, names, one, other, *how)
 
     def answered(self, *sides: PerformanceMatrix) -> dict[str, Any]:
         """Give the fields that every study repeats from its question."""
@@ -214,6 +234,11 @@ class Drawing(NamedTuple):
         return [found[k : k + self.simulations] for k in range(0, total, self.simulations)]
 
 
+def rejects(pvalue: float, alpha: float) -> bool:
+    """Tell whether a p-value is at most the level, or so close that only rounding parts them."""
+    return bool(pvalue <= alpha * (1 + 1e-12))
+
+
 def monte_carlo_error(count: int, trials: int) -> float:
     """Give the standard deviation of a rate given `count` of `trials`, under a flat prior.
 
@@ -257,18 +282,16 @@ class Covered:
         return monte_carlo_error(self.held, self.there) if self.there else None
 
 
-def covered(name: str, runs: int, ends: list[tuple[float, float] | None], ratio: float) -> Covered:
+def covered(name: str, runs: int, ends: Sequence[Ends | None], ratio: float) -> Covered:
     """Count intervals, None for those that do not exist, by where they lie to the true ratio."""
-    there = [end for end in ends if end is not None]
+    there = np.array([end for end in ends if end is not None]).reshape(-1, 2)
     slack = 1e-12 * ratio  # a constant population gives intervals without width
-    below = sum(high < ratio - slack for _, high in there)
-    above = sum(low > ratio + slack for low, _ in there)
-    width, lowest = math.inf, None
-    if there:
-        width = float(np.mean([high - low for low, high in there])) / ratio
-        lowest = float(np.mean([low for low, _ in there]))
-    counts = (len(there) - below - above, below, above, len(ends) - len(there), len(ends))
-    return Covered(name, runs, *counts, None if math.isinf(width) else width, lowest)
+    low, high = there.T
+    below, above = int((high < ratio - slack).sum()), int((low > ratio + slack).sum())
+    counts = (len(low) - below - above, below, above, len(ends) - len(low), len(ends))
+    width = float(np.mean(high - low)) / ratio if len(low) else math.inf
+    lowest = float(np.mean(low)) if len(low) else None
+    return Covered(name, runs, *counts, width if math.isfinite(width) else None, lowest)
 
 
 def covered_table(name: str, cells: Iterable[Covered], *first: tuple[str, str]) -> Table:

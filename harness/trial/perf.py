@@ -22,9 +22,6 @@ from analysis.record.profiles import KERNEL, SEEN, SampledCell, SampledChain, Sa
 from ..errors import HostError
 from ..host.state import PARANOID, Tree
 
-# --- What a sample counts for: a function of a program, of the kernel, or of an interpreted program.
-
-
 # --- C++ and Rust names that perf left as the compiler wrote them, made readable once, before they
 # are stored.
 #
@@ -160,6 +157,9 @@ def _frame(line: str) -> Frame | None:
     return Frame(int(address, 16), rest[:place].strip() or "[unknown]", file)
 
 
+# --- What a sample counts for: a function of a program, of the kernel, or of an interpreted program.
+
+
 PYTHON, JIT = "python", "jit"  # the objects of names that a perf map gave
 PYTHON_FRAMES, NODE_MAP = "python-frames", "node-map"
 _PY = "py::"
@@ -229,14 +229,16 @@ class CellCounts:
     ) -> SampledCell:
         """Give the row of a session, benchmark and variant; `names` has demangled ones."""
         functions: Counter[Function] = Counter()
-        for (symbol, thing), count in self.functions.items():
-            functions[names.get(symbol, symbol), thing] += count
         paths: Counter[tuple[Function, ...]] = Counter()
+
+        def named(one: Function) -> Function:
+            return names.get(one[0], one[0]), one[1]
+
+        for function, count in self.functions.items():
+            functions[named(function)] += count
         for chain, count in self.chains.items():
-            paths[tuple((names.get(symbol, symbol), thing) for symbol, thing in chain)] += count
-        ordered = [
-            one for one, _ in sorted(functions.items(), key=lambda item: (-item[1], item[0]))
-        ]
+            paths[tuple(map(named, chain))] += count
+        ordered = sorted(functions, key=lambda one: (-functions[one], one))
         callers = sorted({one for chain in paths for one in chain} - functions.keys())
         number = {one: k for k, one in enumerate([*ordered, *callers])}
         session, benchmark, variant = place
@@ -252,8 +254,8 @@ class CellCounts:
                 for symbol, thing in number
             ),
             chains=tuple(
-                SampledChain(frames=tuple(number[one] for one in chain), samples=count)
-                for chain, count in sorted(paths.items(), key=lambda item: (-item[1], item[0]))
+                SampledChain(frames=tuple(map(number.__getitem__, chain)), samples=paths[chain])
+                for chain in sorted(paths, key=lambda one: (-paths[one], one))
             )
             if chains
             else None,
@@ -302,8 +304,7 @@ _INSTALL = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permission:
+class Permission(NamedTuple):
     """What the kernel lets this user sample: `kernel` is ``seen``, or ``not-seen: WHY``; `most_hz` the highest frequency."""
 
     kernel: str
@@ -406,13 +407,7 @@ def find_perf(tree: Tree | None = None) -> Perf:
         data = Path(folder) / "perf.data"
         problem = ""
         for event in ("cycles", "cpu-clock"):
-            perf = Perf(
-                path=path,
-                version=version,
-                event=event,
-                kernel=allowed.kernel,
-                most_hz=allowed.most_hz,
-            )
+            perf = Perf(path=path, version=version, event=event, **allowed._asdict())
             failed, _ = _execute([*perf.recording(data, _TRIED_HZ, None), "true"])
             problem = failed or problem
             taken, sides = _sampled(path, data) if failed is None else ("", "")

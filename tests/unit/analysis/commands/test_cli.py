@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,15 +8,10 @@ from typing import Any
 import pytest
 
 from analysis.errors import UsageError
-from harness.commands.command_parser import parser_for
+
+from .conftest import execute
 
 Build = Callable[..., Any]
-
-
-def execute(*words: str) -> tuple[int, str]:
-    args = parser_for(words[0]).read(words)
-    out = io.StringIO()
-    return args.run(args, out, io.StringIO()), out.getvalue()
 
 
 @pytest.fixture

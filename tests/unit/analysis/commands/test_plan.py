@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import fields, replace
@@ -19,18 +18,13 @@ from analysis.plan.sessions import plan_sessions
 from analysis.record.trial_files import SessionEnd, StopRule
 from analysis.verdict.judging import judge
 from harness.campaign.model import Protocol
-from harness.commands.command_parser import parser_for
+
+from .conftest import execute
 
 TIMES = {
     "old": {f"b{k}": [1.0, 1.01, 1.02, 1.03, 0.99, 1.0] for k in range(6)},
     "new": {f"b{k}": [0.5, 0.51, 0.52, 0.53, 0.54, 0.5] for k in range(6)},
 }
-
-
-def execute(*words):
-    args = parser_for(words[0]).read(words)
-    out = io.StringIO()
-    return args.run(args, out, io.StringIO()), out.getvalue()
 
 
 @pytest.fixture

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import numpy as np
 import pytest
 
 from analysis.errors import FairtrialError
-from harness.commands.command_parser import parser_for
 
-
-def execute(*words):
-    args = parser_for(words[0]).read(words)
-    out = io.StringIO()
-    return args.run(args, out, io.StringIO()), out.getvalue()
+from .conftest import execute
 
 
 @pytest.fixture
@@ -93,6 +87,9 @@ def test_draws_from_two_matrices(file, tmp_path):
         (("power", "--alpha", "0.1,0.2"), "one level"),
         (("power", "--speedup", "2"), "--speedup is for 'study draw'"),
         (("power", "--simulations", "0"), "simulations must lie between 1"),
+        (("power", "--alpha", "0.7"), r"not 0\.3 \(alpha 0\.7\)"),
+        (("coverage", "--alpha", "0.7"), r"not 0\.3 \(alpha 0\.7\)"),
+        (("power", "--shift=-200"), r"not -1\.0 \(a shift of -200 %\)"),
     ],
 )
 def test_what_the_command_refuses(file, words, what):

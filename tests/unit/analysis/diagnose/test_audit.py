@@ -20,6 +20,7 @@ from analysis.diagnose.result import cautions_of
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 from analysis.verdict.judging import judge
+from tests.unit.analysis.commands.conftest import executed
 
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
 
@@ -334,3 +335,13 @@ def test_a_host_is_shown_with_four_of_its_findings(count, said):
     )
     (row,) = (line for line in str(found).splitlines() if "lab1" in line)
     assert row.rstrip().endswith(f"  {said}")
+
+
+@pytest.mark.parametrize("name", ["confidence", "risk"])
+@pytest.mark.parametrize("study", ["", "--normality", "--clt", "--estimators"])
+def test_a_number_out_of_range_is_told_as_it_was_written(measured, fleet_folder, study, name):
+    # authority: the command line; a fleet and a study make another number of it
+    fleet = fleet_folder(["lab1", "lab2"])
+    for place in (f"{measured().path}:a", *[fleet] * (not study)):
+        code, _, err = executed("diagnose", place, *study.split(), f"--{name}", "1.5")
+        assert (code, err) == (2, f"{name} must lie between 0 and 1, and is 1.5\n")
