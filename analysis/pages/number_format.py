@@ -91,6 +91,16 @@ def quantity(value: float, unit: str) -> str:
     return f"{significant(value)} {unit_text(unit)}".strip()
 
 
+_SPANS = ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h"), (math.inf, 86_400, "days"))
+
+
+def time_span(seconds: float) -> str:
+    """Write how long something takes: ``1.2 s``, ``20 s``, ``4.5 min``, ``14 h``, ``7.2 days``."""
+    size, unit = next((size, unit) for end, size, unit in _SPANS if seconds < end)
+    value = seconds / size
+    return f"{value:.{int(value < 9.95)}f} {unit}"
+
+
 def percent(share: float) -> str:
     """Write a share such as 0.0312 as ``3.1 %``, without its sign."""
     return f"{significant(100 * abs(share), 2)} %"

@@ -18,7 +18,7 @@ from ..methods.multilevel.failures import fisher
 from ..pages import as_text
 from ..pages.difference import Difference
 from ..pages.model import Column, Next, Note, Page, Table, page_of, section
-from ..pages.number_format import counted, listed, quantity, significant, spread
+from ..pages.number_format import counted, listed, quantity, significant, spread, time_span
 from ..pages.result import Result, plain
 from ..words import apart, shorten, shown
 from .judging import judge
@@ -359,14 +359,6 @@ def _time(seconds: float) -> str:
     return f"{significant(seconds / unit.factor, 3)} {unit.name}"
 
 
-def _spent(seconds: float) -> str:
-    """Write how long one measured: ``1.2 s``, ``20 s``, ``4.5 min``."""
-    if seconds < 120:
-        return f"{seconds:.{int(seconds < 9.95)}f} s"
-    minutes = seconds / 60
-    return f"{minutes:.{int(minutes < 9.95)}f} min"
-
-
 # --- The sentence, and what it rests on in brackets.
 
 _NAMED = 3  # commands that a sentence about several names
@@ -477,7 +469,7 @@ def _grounds(answer: CompareAnswer) -> str:
     text = counted(sum(runs), "run")
     if len(runs) > 1 and len(set(runs)) == 1:
         text = f"{counted(runs[0], 'run')} each"
-    spent = f"{text} in {counted(sessions, 'session')}, {_spent(answer.seconds)}"
+    spent = f"{text} in {counted(sessions, 'session')}, {time_span(answer.seconds)}"
     return f"{interval}; {spent}" if interval else spent
 
 

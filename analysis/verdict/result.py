@@ -371,14 +371,17 @@ def _report(verdict: Verdict, *sources: str) -> Next:
 
 
 def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
-    """Go on measuring; where the campaign is not here, ask how."""
+    """Go on measuring, and say how long so many sessions take; where the campaign is not here, ask how."""
+    length = None
+    if sessions is not None and verdict.session_s is not None:
+        length = sessions * (verdict.session_s + _LAUNCHER_S)
     if verdict.looks_rule == "repeated":
-        words = ["compare", "--resume", path]
-        if sessions is not None and verdict.session_s is not None:
-            words += ["--for", _duration(sessions * (verdict.session_s + _LAUNCHER_S))]
-        return _next(*words, why=why)
+        time = () if length is None else ("--for", _duration(length))
+        return _next("compare", "--resume", path, *time, why=why)
     if verdict.in_vain:
         return _next("status", path, why="what stopped it, and how to go on")
+    if length is not None and length >= _MINUTE_S:
+        why += f" (about {figures.time_span(length)})"
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
     if not os.path.isfile(campaign):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         added = "" if sessions is None else f"+{sessions} sessions: "

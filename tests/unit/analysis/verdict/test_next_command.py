@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from analysis.data.trial import read_trial
+from analysis.pages.number_format import time_span
 from analysis.record.trial_files import LOOKS, LooksPlan
+from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
+from analysis.verdict.result import next_of, next_of_gate
 
 
 @pytest.fixture
@@ -93,6 +97,25 @@ def test_what_is_undecided_leads_to_the_sessions_that_it_needs(judged, three):
     assert command(found) == (
         f"fairtrial run campaign.yaml --resume --trial 'runs/a b' --sessions +{more}"
     )
+
+
+@pytest.mark.parametrize(
+    ("session", "length"), [(0.5, ""), (30.0, "12 min"), (400.0, "2.6 h"), (60_000.0, "16 days")]
+)
+def test_how_long_more_sessions_take_stands_beside_the_command(judged, three, session, length):
+    found = replace(judged(three(gzip_1=(0.217, 0.382, 0.999))), session_s=session)
+    path = Path(found.path)
+    decided = gate_verdict(found, "worse>0.05%", on="benchmarks")
+    following = next_of_gate(decided, found, read_trial(path).manifest)
+    assert decided.outcome == "undecided"
+    for one in (next_of(found), following[0]):
+        count = int(one.words[-1].removeprefix("+"))
+        assert one.words[-2] == "--sessions"
+        text = time_span(count * (session + 0.05))  # a launcher's start is a part of each
+        assert one.why.endswith(f" (about {text})") == (count * (session + 0.05) >= 60)
+    assert not length or f" (about {length})" in next_of(found).why
+    Path("campaign.yaml").unlink()
+    assert ("about" in next_of(found).why) == bool(length)
 
 
 def test_a_campaign_that_is_not_here_is_named_in_no_command(judged, three, tmp_path):
