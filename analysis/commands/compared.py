@@ -71,27 +71,10 @@ def answered(
     counters: bool = False,
     units: str | None = None,
 ) -> CompareAnswer:
-    """Judge the trial of a sitting.
+    """Judge the trial of a sitting that ended with a look; `measured_s` is its time, `earlier` counts the sessions before.
 
-    Parameters
-    ----------
-    path : Path
-        The trial.
-    commands, counters, units
-        As for `answer_of`: all variants, the baseline first, each with the fields of a `NamedCommand`.
-    look : Look or None
-        The last look of the sitting.
-    measured_s : float
-        How many seconds the sitting measured.
-    earlier : int
-        The sessions of the sittings before it.
-    exit_codes : mapping, optional
-        How many runs of a variant counted that ended with a code other than 0.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no run of any command counts.
+    `commands` are all variants, the baseline first, each with the fields of a `NamedCommand`; `exit_codes` counts the
+    runs of a variant that ended with a code other than 0. Raises InsufficientDataError if no run counts.
     """
     trial = read_trial(path)
     called = {one.variant: one.name or repr(one.command) for one in commands}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
@@ -204,17 +204,17 @@ def judged_values(runs: Runs, metric: str, rows: Integers) -> tuple[Array, Integ
 class IterationsOfCell:
     """What became of the iterations of the runs of a benchmark and variant.
 
-    `left_out` are the fewest, the median and the most iterations of a run that are not judged. With the setting
+    `left_out` are the least, the median and the most iterations of a run that are not judged. With the setting
     ``auto``, `states` counts its runs by what they are called; else it is None. `host` is set in a fleet.
     """
 
+    host: str | None = None
     benchmark: str
     variant: str
     setting: WarmupIterations
     runs: int
-    left_out: tuple[int, float, int]
+    left_out: Mapping[str, float]
     states: Mapping[State, int] | None = None
-    host: str | None = None
 
     @property
     def without(self) -> int:
@@ -226,21 +226,8 @@ class IterationsOfCell:
         """Whether so many have none that the cell's iterations cannot be judged."""
         return self.without > _MOST_WITHOUT * self.runs
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        states = None if self.states is None else {one: self.states.get(one, 0) for one in STATES}
-        return {
-            "host": self.host,
-            "benchmark": self.benchmark,
-            "variant": self.variant,
-            "setting": self.setting,
-            "runs": self.runs,
-            "left_out": dict(zip(("least", "median", "most"), self.left_out, strict=True)),
-            "states": states,
-        }
-
     def __str__(self) -> str:
-        least, middle, most = self.left_out
+        least, middle, most = self.left_out.values()
         left = f"{least}" if least == most else f"{least} to {most}, median {middle:g}"
         kinds = ", ".join(f"{n} {state}" for state, n in (self.states or {}).items() if n)
         return f"{self.benchmark} {left}" + (f" ({kinds})" if kinds else "")
@@ -266,7 +253,11 @@ def of_cells(
                 variant=variant,
                 setting=judged.setting,
                 runs=int(row.size),
-                left_out=(int(left.min()), float(np.median(left)), int(left.max())),
+                left_out={
+                    "least": int(left.min()),
+                    "median": float(np.median(left)),
+                    "most": int(left.max()),
+                },
                 states=states,
             )
     return found
@@ -286,7 +277,8 @@ def iteration_cautions(
     if not cells:
         return
     lost = {name: one for name, one in cells.items() if one.unsteady}
-    span = figures.span(part for one in cells.values() for part in one.left_out[::2])
+    ends = ("least", "most")
+    span = figures.span(one.left_out[end] for one in cells.values() for end in ends)
     text = f"iterations of a run that are left out as warm-up: {span}"
     words = figures.listed([*map(str, cells.values())], 4, mark="; ", last="; and")
     short = None if lost else ShortSentence.of(text)
@@ -451,18 +443,14 @@ class QuantileBasis:
     `compared_at` the least number at which two sessions are compared.
     """
 
+    renamed: ClassVar[Mapping[str, str]] = {"metric": "of", "share": "quantile"}
+
     metric: str
     share: float
     level: Literal["session", "run"]
     why: Why | None = None
     values: tuple[int, int] | None = None
     compared_at: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        texts = {"of": self.metric, "quantile": self.share, "level": self.level, "why": self.why}
-        values = None if self.values is None else list(self.values)
-        return texts | {"values": values, "compared_at": self.compared_at}
 
 
 class ValuesOf(NamedTuple):

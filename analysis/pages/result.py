@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from ..errors import UsageError
 from ..version import VERSION
@@ -130,6 +131,32 @@ def short(value: object, page: Page) -> str:
     more = f" ({n} caution{'s' * (n > 1)})" if (n := len(page.cautions)) else ""
     text = f"{page.title}: {first}" if first else page.title
     return textwrap.fill(f"<{name} {text}{more}>", WIDTH, subsequent_indent="  ")
+
+
+_Part = TypeVar("_Part")
+
+
+def lazily(kind: type[_Part], ask: Callable[[], _Part]) -> _Part:
+    """Give a part of a result, of a frozen class with slots, that is computed when a field of it is asked for."""
+    part: Any = object.__new__(_lazy_class(cast("type", kind)))
+    object.__setattr__(part, "_ask", ask)
+    return cast("_Part", part)
+
+
+@functools.cache
+def _lazy_class(kind: type) -> type:
+    names: tuple[str, ...] = kind.__slots__  # type: ignore[attr-defined]
+
+    def __getattr__(self: Any, name: str) -> object:  # noqa: ANN401, N807 - of the class that is made
+        if name not in names:
+            raise AttributeError(name)
+        found = self._ask()
+        for field in names:
+            object.__setattr__(self, field, getattr(found, field))
+        return getattr(self, name)
+
+    own = {"__slots__": ("_ask",), "__getattr__": __getattr__}
+    return type(f"Lazy{kind.__name__}", (kind,), own)
 
 
 def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:

@@ -333,7 +333,7 @@ def _of_iterations(subject: Subject, cells: Sequence[IterationsOfCell]) -> Itera
         ("<benchmark", "benchmark"),
         ("<variant", "variant"),
         ("runs", "runs"),
-        ("not judged", lambda one: Value(span(one.left_out), one.left_out[1])),
+        ("not judged", lambda one: Value(span(one.left_out.values()), one.left_out["median"])),
         ("<called", _called),
     )
     for benchmark in list(dict.fromkeys(one.benchmark for one in cells))[:_DRAWN]:

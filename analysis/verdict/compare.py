@@ -110,26 +110,11 @@ class Standing:
 class CompareAnswer(Result):
     """What commands take, and whether that is decided.
 
-    Attributes
-    ----------
-    verdict : Verdict
-        On the trial; all numbers of differences are its, and what to do next.
-    commands : tuple of ComparedCommand
-        In the order in which they were typed.
-    baseline : int
-        Which of them is the baseline.
-    standing : Standing or None
-        Who leads of three and more.
-    stopped_because : str or None
-        Why no more was measured, as in the trial's plan of looks.
-    looked_at : tuple of int
-        The numbers of sessions at which one has looked.
-    seconds : float
-        Of measuring, in all sittings.
-    notes : tuple of str
-        Sentences about how it was measured, such as exit codes that counted.
-    units : str or None
-        The unit of time in the table, ``s``, ``ms`` or ``us``; chosen row by row where None.
+    `verdict`: On the trial; all numbers of differences are its, and what to do next. `commands`: In the order in
+    which they were typed. `baseline`: Which of them is it. `standing`: Who leads of three and more.
+    `stopped_because`: Why no more was measured, as in the trial's plan of looks. `looked_at`: The numbers of sessions
+    at which one has looked. `seconds`: Of measuring, in all sittings. `notes`: Sentences about how it was measured,
+    such as exit codes that counted. `units`: The unit of time in the table, ``s``, ``ms`` or ``us``; None to choose.
     """
 
     method: ClassVar[str] = "compare"
@@ -204,64 +189,38 @@ def answer_of(
     notes: Sequence[str] = (),
     units: str | None = None,
 ) -> CompareAnswer:
-    """Judge a comparison's trial, and put beside it what its commands took.
+    """Judge a comparison's trial of one benchmark, and put beside it what its commands, all its variants, took.
 
-    Parameters
-    ----------
-    trial : Trial
-        Of one benchmark.
-    commands : sequence of NamedCommand
-        All of the trial's variants.
-    seconds : float
-        Of measuring, in all sittings.
-    counters : bool
-        Whether the means of what was counted, and of memory, are columns.
-    standing : Standing, optional
-        Who leads of three and more.
-    notes : sequence of str
-        Sentences about how it was measured.
-    units : str, optional
-        As of a `CompareAnswer`.
-
-    Raises
-    ------
-    InsufficientDataError
-        If no run of any command counts.
+    With `counters` the means of what was counted, and of memory, are columns. The rest is that of a `CompareAnswer`.
+    Raises InsufficientDataError if no run of any command counts.
     """
     plan = trial.manifest.looks_plan
     verdict = judge(trial, metric="wall", margin=0.01 if plan is None else plan.margin)
     times = times_of(trial)
-    base = times.get(verdict.baseline)
     # also of an earlier sitting
     there = [one for one in trial.manifest.metrics if trial.kind(one).counted]
     metrics = [*there, "max_rss"] if counters or there else []
     means = {metric: means_of(trial, metric) for metric in metrics}
-    lines = {
-        one.variant: one.multilevel.benchmarks[0]
-        for one in verdict.candidates
-        if one.multilevel is not None and one.multilevel.benchmarks
-    }
-    found = []
-    for one, name in zip(commands, numbered([x.name or x.command for x in commands]), strict=True):
-        mine = times.get(one.variant)
-        number = name.removeprefix(one.command)  # that tells it from one like it
-        found.append(
+    lines = {one.variant: one.multilevel.benchmarks for one in verdict.candidates if one.multilevel}
+    names = numbered([one.name or one.command for one in commands])
+    return CompareAnswer(
+        verdict=verdict,
+        commands=tuple(
             ComparedCommand(
                 command=one.command,
                 variant=one.variant,
-                name=name,
-                shown=name if one.name else f"{quoted(one.command)}{number}",
-                times=mine or VariantTimes(),
-                line=lines.get(one.variant),
-                how=_how(trial, one.variant),
-                answered=_answers(mine, base),
                 parameters=one.parameters,
+                name=name,
+                # with the number that tells it from one like it
+                shown=name if one.name else quoted(one.command) + name.removeprefix(one.command),
+                times=times.get(one.variant) or VariantTimes(),
+                line=next(iter(lines.get(one.variant, ())), None),
+                how=_how(trial, one.variant),
+                answered=_answers(times.get(one.variant), times.get(verdict.baseline)),
                 means={x: of[one.variant] for x, of in means.items() if one.variant in of},
             )
-        )
-    return CompareAnswer(
-        verdict=verdict,
-        commands=tuple(found),
+            for one, name in zip(commands, names, strict=True)
+        ),
         baseline=[one.variant for one in commands].index(verdict.baseline),
         standing=standing,
         stopped_because=None if plan is None else plan.stopped_because,

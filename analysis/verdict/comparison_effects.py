@@ -15,38 +15,162 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from ..methods.multilevel.advice import chances
-from ..methods.multilevel.estimates import ErrorParts, number_of
-from ..methods.multilevel.host_effects import HostDifferences, Shift, differences_of
+from ..methods.multilevel.estimates import number_of
+from ..methods.multilevel.host_effects import (
+    UNKNOWN_ERROR,
+    LineError,
+    differences_of,
+    error_of,
+    estimates_of,
+)
 from ..methods.multilevel.law import ErrorLaw
 from ..methods.multilevel.lines import end_of
-from .comparison_result import (
-    Agreement,
-    CandidateComparison,
-    Effect,
-    EffectComparison,
-    More,
-    Reproduction,
-)
+from ..methods.multilevel.result import BenchmarkLine, Line
 
 if TYPE_CHECKING:
-    from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+    from ..methods.multilevel.host_effects import Shift
+    from ..methods.multilevel.result import Multilevel
     from ..pages.number_format import Word
+
+Agreement = Literal["agrees", "compatible", "differs", "cannot tell"]
+Reproduction = Literal["reproduced", "partly", "not", "cannot tell"]
+_BY_SESSIONS = ("paired", "separate")
+_LEAST = 2  # sessions that show how sessions differ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What one trial says of a candidate against the baseline, as its verdict has it."""
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"design", "parts"})
+
+    speedup: float | None
+    low: float | None
+    high: float | None
+    error: float | None
+    freedom: float | None
+    sessions: int
+    outcome: Word
+    outcome_uncorrected: Word
+    reason: str | None
+    errors: tuple[float, ...] | None = None
+    freedoms: tuple[float, ...] | None = None
+    step_added: float | None = None
+    design: str = "paired"
+    parts: LineError = UNKNOWN_ERROR
+
+    @classmethod
+    def of(cls, line: Line, design: str) -> Self:
+        """Take the line of a benchmark, or of the suite, whose sessions are what its degrees of freedom count."""
+        sessions, word, reason = 1, line.outcome, None
+        if isinstance(line, BenchmarkLine):
+            sessions, word, reason = line.sessions, line.outcome_uncorrected, line.reason
+        elif design == "confounded":
+            sessions, reason = 0, "confounded"
+        elif design in _BY_SESSIONS and line.freedoms is not None:
+            freedom = sum(line.freedoms) if line.freedom is None else line.freedom
+            sessions = max(round(freedom + (1 if design == "paired" else 2)), _LEAST)
+        return cls(
+            speedup=line.speedup,
+            low=line.low,
+            high=line.high,
+            error=line.error,
+            freedom=line.freedom,
+            sessions=sessions,
+            outcome=line.outcome,
+            outcome_uncorrected=word,
+            reason=reason,
+            errors=line.errors,
+            freedoms=line.freedoms,
+            step_added=line.step_added,
+            design=design,
+            parts=error_of(line),
+        )
+
+    @property
+    def decided(self) -> bool:
+        """Whether the verdict concludes something: a direction, or that both are equivalent."""
+        return self.outcome != "undecided"
+
+    @property
+    def by_sessions(self) -> bool:
+        """Whether it rests on several independent sessions."""
+        return self.design in _BY_SESSIONS and self.sessions >= _LEAST
+
+    @property
+    def tested(self) -> bool:
+        """Whether its error is that of independent sessions, and its sample a fair one."""
+        return self.by_sessions and self.reason is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """How many more sessions the second trial needs; `target` is what the first one concludes."""
+
+    renamed: ClassVar[Mapping[str, str]] = {"target": "for"}
+
+    sessions: int | None
+    target: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectComparison:
+    """One effect in both trials, and its difference."""
+
+    name: str
+    old: Effect
+    new: Effect
+    ratio: float | None
+    low: float | None
+    high: float | None
+    error: float | None
+    freedom: float | None
+    pvalue: float | None
+    pvalue_welch: float | None
+    pvalue_adjusted: float | None
+    law: Literal["welch", "banerjee"] | None
+    difference: Shift | None
+    agreement: Agreement
+    reason: str | None
+    more_sessions: More | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateComparison:
+    """One candidate against the baseline, in both trials."""
+
+    variant: str
+    baseline: str
+    design_old: str | None
+    design_new: str | None
+    benchmarks: tuple[EffectComparison, ...]
+    these: EffectComparison | None
+    word: Reproduction
+
+    @property
+    def lead(self) -> EffectComparison | None:
+        """The effect that the word hangs on."""
+        return leading_effect(self.benchmarks, self.these)
+
+
+def leading_effect(
+    benchmarks: Sequence[EffectComparison], these: EffectComparison | None
+) -> EffectComparison | None:
+    """Give the suite's effect, or that of the only benchmark."""
+    known = [one for one in benchmarks if one.ratio is not None]
+    return these or (known[0] if len(known) == 1 else None)
 
 
 def agreement_of(
-    old: Effect,
-    new: Effect,
-    shift: Shift | None,
-    *,
-    by_sessions: tuple[bool, bool],
-    same: bool,
+    old: Effect, new: Effect, shift: Shift | None, *, same: bool = False
 ) -> tuple[Agreement, str | None]:
     """Say what becomes of the old trial's word, and why it cannot be told where that is so.
 
@@ -56,23 +180,25 @@ def agreement_of(
     """
     if same:
         return "agrees", None
-    missing = _missing(old, new, by_sessions)
-    if missing is not None:
+    if (missing := _missing(old, new)) is not None:
         return "cannot tell", missing
     if shift in ("larger", "smaller"):
         return "differs", None
     if old.decided and old.outcome == new.outcome:
         return "agrees", None
-    if not old.decided and not new.decided:
-        if shift == "equivalent":
-            return "compatible", None
-        return "cannot tell", "nothing-concluded"
-    if new.decided or shift == "equivalent" or new.outcome_uncorrected != "undecided":
+    if shift == "equivalent" or new.decided:
         return "compatible", None
-    return ("cannot tell", "too-wide") if _holds(new, old.speedup) else ("compatible", None)
+    if not old.decided:
+        return "cannot tell", "nothing-concluded"
+    if new.outcome_uncorrected != "undecided":
+        return "compatible", None
+    # an interval without ends excludes nothing
+    excluded = None not in (new.low, new.high) and not new.low <= old.speedup <= new.high  # type: ignore[operator]
+    return ("compatible", None) if excluded else ("cannot tell", "too-wide")
 
 
-def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | None:
+def _missing(old: Effect, new: Effect) -> str | None:
+    """Say what an effect lacks: fair samples before values, and these before sessions."""
     both = ((old, "old"), (new, "new"))
     for side, name in both:
         if side.reason in ("fails-more", "fails-always"):
@@ -82,16 +208,7 @@ def _missing(old: Effect, new: Effect, by_sessions: tuple[bool, bool]) -> str | 
             return f"no-value-{name}"
         if side.reason in ("no-spread", "depends", "no-steady-state", "unequal-values", "cut-off"):
             return f"{side.reason}-{name}"
-    for tested, (_, name) in zip(by_sessions, both, strict=True):
-        if not tested:
-            return f"one-session-{name}"
-    return None
-
-
-def _holds(effect: Effect, speedup: float | None) -> bool:
-    if effect.low is None or effect.high is None or speedup is None:
-        return True  # an interval without ends excludes nothing
-    return effect.low <= speedup <= effect.high
+    return next((f"one-session-{name}" for side, name in both if not side.tested), None)
 
 
 def conclusion_of(
@@ -102,8 +219,7 @@ def conclusion_of(
     A conclusion is a decided word. The suite's leads, or that of the only benchmark; where the old
     trial leaves the suite undecided, the conclusions on its benchmarks are what there is.
     """
-    known = [one for one in benchmarks if one.ratio is not None]
-    lead = these if these is not None else known[0] if len(known) == 1 else None
+    lead = leading_effect(benchmarks, these)
     everything = [*benchmarks, *([] if these is None else [these])]
     concluded = [one for one in everything if one.old.decided]
     differing = [one for one in everything if one.agreement == "differs"]
@@ -146,24 +262,19 @@ def overall(words: Sequence[Reproduction]) -> Reproduction:
 
 _LIMIT = 100
 _CHANCE = 0.8
-_LEAST = 2  # sessions that show how sessions differ
 
 
-def more_sessions(
-    old: Effect, new: Effect, designs: tuple[str, str], law: ErrorLaw, margin: float
-) -> More | None:
+def more_sessions(old: Effect, new: Effect, law: ErrorLaw, margin: float) -> More | None:
     """Say with how many more sessions the new trial would say the old one's word.
 
     The effect is taken as the old trial estimates it. The spread of a session value is the new
     trial's; of a single session nobody knows it, and the old trial's is taken. None where neither
     has one, or there is nothing to be seen.
     """
-    if old.speedup is None or not old.decided:
+    source = next((x for x in (new, old) if x.by_sessions and x.error is not None), None)
+    if old.speedup is None or not old.decided or source is None:
         return None
-    source, design = (new, designs[1]) if _known(new, designs[1]) else (old, designs[0])
-    if not _known(source, design):
-        return None
-    sides = 2 if design == "separate" else 1  # each side has sessions of its own, and needs as many
+    sides = 2 if source.design == "separate" else 1  # each side needs as many sessions of its own
     have = max(new.sessions, 0) // sides
     spread = _spread(source, sides)
     if spread == 0:
@@ -194,45 +305,31 @@ def _spread(effect: Effect, sides: int) -> float:
     if effect.freedom is None and effect.errors and effect.freedoms:
         variances = (e**2 * (f + 1) for e, f in zip(effect.errors, effect.freedoms, strict=True))
         return math.sqrt(math.fsum(variances))
-    counted = max(effect.sessions // sides, _LEAST)
-    return float(effect.error or 0.0) * math.sqrt(counted)
+    return float(effect.error or 0.0) * math.sqrt(max(effect.sessions // sides, _LEAST))
 
 
-def _known(effect: Effect, design: str) -> bool:
-    return design in ("paired", "separate") and effect.error is not None and effect.sessions >= 2
-
-
-_BY_SESSIONS = ("paired", "separate")
-_OF_A_LINE = (
-    *("speedup", "low", "high", "outcome"),
-    *("error", "errors", "freedom", "freedoms", "step_added"),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EffectPairs:
+class EffectPairs(NamedTuple):
     """What two trials say of one candidate; `lone` are lines that have a partner without a value."""
 
     old: Multilevel
     new: Multilevel
     lone: tuple[tuple[BenchmarkLine, BenchmarkLine], ...] = ()
 
+    def effects(self, *, suite: bool) -> list[_Pair]:
+        """Give the effects of the benchmarks that both have, or that of the suite, in both trials."""
+        lines: list[tuple[Line, Line]] = []
+        if not suite:
+            theirs = {line.name: line for line in self.new.benchmarks}
+            lines = [(x, theirs[x.name]) for x in self.old.benchmarks if x.name in theirs]
+            known = {x.name for x, _ in lines}
+            lines += [both for both in self.lone if both[0].name not in known]
+        elif self.old.these is not None and self.new.these is not None:
+            lines = [(self.old.these, self.new.these)]
+        designs = self.old.design, self.new.design
+        return [(x.name, Effect.of(x, designs[0]), Effect.of(y, designs[1])) for x, y in lines]
 
-class _EffectPair(NamedTuple):
-    """One effect in both trials, and how each of them compares its sides."""
 
-    name: str
-    effects: tuple[Effect, Effect]
-    designs: tuple[str, str]
-
-    @property
-    def tested(self) -> tuple[bool, bool]:
-        """Whether each effect's error is that of independent sessions, and its sample a fair one."""
-        old, new = (
-            design in _BY_SESSIONS and effect.sessions >= 2 and effect.reason is None
-            for effect, design in zip(self.effects, self.designs, strict=True)
-        )
-        return old, new
+_Pair = tuple[str, Effect, Effect]
 
 
 def compare_answers(
@@ -243,90 +340,46 @@ def compare_answers(
     same: bool = False,
     next_alpha: float | None = None,
 ) -> tuple[CandidateComparison, ...]:
-    """Compare what two trials say of each candidate."""
+    """Compare what two trials say of each candidate; suites are a family of their own."""
     law, bound = ErrorLaw(alpha=1.0 - confidence), math.log1p(margin)
     following = law if next_alpha is None else ErrorLaw(alpha=next_alpha)
-    pairs = [list(_pairs(one)) for one in answers]
-    suites = [list(_suite(one)) for one in answers]
-    flat, judged = (
-        iter(_compared([pair for one in family for pair in one], law, following, bound, same=same))
-        for family in (pairs, suites)
-    )
-    found = []
-    for one, group, suite in zip(answers, pairs, suites, strict=True):
-        benchmarks = tuple(next(flat) for _ in group)
-        these = next(judged) if suite else None
-        found.append(
-            CandidateComparison(
-                variant=one.old.candidate,
-                baseline=one.old.baseline,
-                design_old=one.old.design,
-                design_new=one.new.design,
-                benchmarks=benchmarks,
-                these=these,
-                word=conclusion_of(benchmarks, these),
-            )
+    judged = []
+    for suite in (False, True):
+        family = [one.effects(suite=suite) for one in answers]
+        flat = _compared([*chain(*family)], law, following, bound, same=same)
+        judged.append([tuple(islice(flat, len(group))) for group in family])
+    return tuple(
+        CandidateComparison(
+            variant=one.old.candidate,
+            baseline=one.old.baseline,
+            design_old=one.old.design,
+            design_new=one.new.design,
+            benchmarks=benchmarks,
+            these=these[0] if these else None,
+            word=conclusion_of(benchmarks, these[0] if these else None),
         )
-    return tuple(found)
-
-
-def _pairs(answers: EffectPairs) -> Iterator[_EffectPair]:
-    theirs = {line.name: line for line in answers.new.benchmarks}
-    lines = [(line, theirs[line.name]) for line in answers.old.benchmarks if line.name in theirs]
-    known = {line.name for line, _ in lines}
-    for old, new in (*lines, *(pair for pair in answers.lone if pair[0].name not in known)):
-        effects = (
-            _effect(old, old.sessions, old.outcome_uncorrected, old.reason),
-            _effect(new, new.sessions, new.outcome_uncorrected, new.reason),
-        )
-        yield _EffectPair(old.name, effects, (answers.old.design, answers.new.design))
-
-
-def _suite(answers: EffectPairs) -> Iterator[_EffectPair]:
-    old, new = answers.old, answers.new
-    if old.these is not None and new.these is not None:
-        effects = (_of_suite(old.these, old.design), _of_suite(new.these, new.design))
-        yield _EffectPair("these", effects, (old.design, new.design))
-
-
-def _of_suite(line: Line, design: str) -> Effect:
-    """Give the suite's effect; its sessions are what its degrees of freedom count."""
-    if design == "confounded":
-        return _effect(line, 0, line.outcome, "confounded")
-    if design not in _BY_SESSIONS or line.freedoms is None:
-        return _effect(line, 1, line.outcome, None)
-    freedom = sum(line.freedoms) if line.freedom is None else line.freedom
-    sessions = freedom + 1 if design == "paired" else freedom + 2
-    return _effect(line, max(round(sessions), 2), line.outcome, None)
-
-
-def _effect(line: Line, sessions: int, uncorrected: Word, reason: str | None) -> Effect:
-    return Effect(
-        **{name: getattr(line, name) for name in _OF_A_LINE},
-        sessions=sessions,
-        outcome_uncorrected=uncorrected,
-        reason=reason,
+        for one, benchmarks, these in zip(answers, *judged, strict=True)
     )
 
 
 def _compared(
-    pairs: Sequence[_EffectPair], law: ErrorLaw, following: ErrorLaw, margin: float, *, same: bool
+    pairs: Sequence[_Pair], law: ErrorLaw, following: ErrorLaw, margin: float, *, same: bool
 ) -> Iterator[EffectComparison]:
     """Judge one family of effects; `following` is the law of the new trial's next look."""
     if not pairs:
         return
-    found, d, shifts = _differences(pairs, law.alpha, margin)
-    for k, pair in enumerate(pairs):
-        old, new = pair.effects
+    both = [effects for _, *effects in pairs]
+    logs = [[math.nan if x.speedup is None else math.log(x.speedup) for x in row] for row in both]
+    errors = [[x.parts if x.tested else UNKNOWN_ERROR for x in row] for row in both]
+    each = estimates_of(np.array(logs), errors, np.zeros((len(pairs), 2), dtype=np.int64))
+    found, d, shifts = differences_of(each, alpha=law.alpha, margin=margin)
+    for k, (name, old, new) in enumerate(pairs):
         shift = shifts[k]
-        agreement, reason = agreement_of(old, new, shift, by_sessions=pair.tested, same=same)
-        more = None
-        if reason in ("too-wide", "one-session-new"):
-            more = more_sessions(old, new, pair.designs, following, margin)
-        tests = ("pvalue", "pvalue_welch", "pvalue_adjusted")
+        agreement, reason = agreement_of(old, new, shift, same=same)
+        wanted = reason in ("too-wide", "one-session-new")
         single = not math.isnan(found.freedom[k])
         yield EffectComparison(
-            name=pair.name,
+            name=name,
             old=old,
             new=new,
             ratio=end_of(float(found.estimate[k])),
@@ -334,37 +387,12 @@ def _compared(
             high=end_of(float(d.high[k])),
             error=number_of(found.error[k]),
             freedom=number_of(found.freedom[k]),
-            **{name: number_of(getattr(d, name)[k]) for name in tests},
+            pvalue=number_of(d.pvalue[k]),
+            pvalue_welch=number_of(d.pvalue_welch[k]),
+            pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
             law=None if shift is None else "welch" if single else "banerjee",
             difference=shift,
             agreement=agreement,
             reason=reason,
-            more_sessions=more,
+            more_sessions=more_sessions(old, new, following, margin) if wanted else None,
         )
-
-
-def _differences(pairs: Sequence[_EffectPair], alpha: float, margin: float) -> HostDifferences:
-    """Test the differences of the effects that have errors by sessions."""
-    logs, errors, freedoms = (np.full((len(pairs), 2), math.nan) for _ in range(3))
-    parts = tuple(
-        ErrorParts(np.zeros((len(pairs), 2)), np.full((len(pairs), 2), math.inf)) for _ in range(2)
-    )
-    for k, pair in enumerate(pairs):
-        for side, effect in enumerate(pair.effects):
-            logs[k, side] = math.nan if effect.speedup is None else math.log(effect.speedup)
-            unknown = effect.freedom is None and effect.freedoms is None
-            if unknown or not pair.tested[side]:
-                continue
-            errors[k, side] = math.nan if effect.error is None else effect.error
-            freedoms[k, side] = math.nan if effect.freedom is None else effect.freedom
-            for part, known in zip(parts[side], (effect.errors, effect.freedoms), strict=True):
-                part[k, : len(known or ())] = known or ()
-    return differences_of(
-        logs,
-        errors,
-        freedoms,
-        alpha=alpha,
-        margin=margin,
-        parts=(parts[0], parts[1]),
-        step=np.array([sum(side.step_added or 0.0 for side in pair.effects) for pair in pairs]),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
@@ -14,15 +14,18 @@ from ..pages.number_format import Word, counted, outcome_word
 from ..pages.result import Result
 from ..record.environment import Change
 from ..words import apart, command_line, shortened
+from .comparison_effects import (
+    Agreement,
+    CandidateComparison,
+    Effect,
+    EffectComparison,
+    Reproduction,
+)
 from .sentence import short_name
 
 if TYPE_CHECKING:
     from ..data.runs import Unit
-    from ..methods.multilevel.host_effects import Shift
     from ..methods.multilevel.law import LooksRule
-
-Agreement = Literal["agrees", "compatible", "differs", "cannot tell"]
-Reproduction = Literal["reproduced", "partly", "not", "cannot tell"]
 
 _REFERENCES = (
     "B. L. Welch, The generalization of 'Student's' problem when several different population "
@@ -34,82 +37,6 @@ _REFERENCES = (
     "N. Schenker, J. F. Gentleman, On judging the significance of differences by examining the "
     "overlap between confidence intervals, The American Statistician 55, 2001",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """What one trial says of a candidate against the baseline, as its verdict has it."""
-
-    speedup: float | None
-    low: float | None
-    high: float | None
-    error: float | None
-    freedom: float | None
-    sessions: int
-    outcome: Word
-    outcome_uncorrected: Word
-    reason: str | None
-    errors: tuple[float, ...] | None = None
-    freedoms: tuple[float, ...] | None = None
-    step_added: float | None = None
-
-    @property
-    def decided(self) -> bool:
-        """Whether the verdict concludes something: a direction, or that both are equivalent."""
-        return self.outcome != "undecided"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class More:
-    """How many more sessions the second trial needs; `target` is what the first one concludes."""
-
-    renamed: ClassVar[Mapping[str, str]] = {"target": "for"}
-
-    sessions: int | None
-    target: Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EffectComparison:
-    """One effect in both trials, and its difference."""
-
-    name: str
-    old: Effect
-    new: Effect
-    ratio: float | None
-    low: float | None
-    high: float | None
-    error: float | None
-    freedom: float | None
-    pvalue: float | None
-    pvalue_welch: float | None
-    pvalue_adjusted: float | None
-    law: Literal["welch", "banerjee"] | None
-    difference: Shift | None
-    agreement: Agreement
-    reason: str | None
-    more_sessions: More | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateComparison:
-    """One candidate against the baseline, in both trials."""
-
-    variant: str
-    baseline: str
-    design_old: str | None
-    design_new: str | None
-    benchmarks: tuple[EffectComparison, ...]
-    these: EffectComparison | None
-    word: Reproduction
-
-    @property
-    def lead(self) -> EffectComparison | None:
-        """The effect that the word hangs on: the suite's, or that of the only benchmark."""
-        if self.these is not None:
-            return self.these
-        known = [one for one in self.benchmarks if one.ratio is not None]
-        return known[0] if len(known) == 1 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,10 +27,10 @@ from ..importers.reader import (
     sessions_apart,
     trial_and_variant,
 )
-from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
+from ..pages.result import lazily
 from ..plan.certificate import Certificate, differences, newest_for, read_certificate
 from ..record.manifest import warmup_in_force
 from ..record.trial_files import CERTIFICATES, Manifest
@@ -428,36 +428,37 @@ def _candidate(
 ) -> CandidateVerdict:
     if both is None or found is None:
         return CandidateVerdict(variant=name, multilevel=None)
-    best = _claimed_by_hpt(found, both)
     return CandidateVerdict(
         variant=name,
         multilevel=found,
-        hpt_speedup=None
-        if best is None
-        else HptBound(**{one.name: getattr(best, one.name) for one in fields(HptBound)}),
-        panel=panel_of(found, both, best) if question.explain else None,
+        hpt_speedup=claimed_by_hpt(found, both),
+        panel=panel_of(found, both) if question.explain else None,
     )
 
 
-def _claimed_by_hpt(
-    found: Multilevel, both: tuple[PerformanceMatrix, PerformanceMatrix]
-) -> HptSpeedup | None:
-    """Ask HPT for its speedup; of a single benchmark it has none, and none below even odds."""
+_Both = tuple[PerformanceMatrix, PerformanceMatrix]
+
+
+def claimed_by_hpt(found: Multilevel, both: _Both) -> HptBound | None:
+    """Ask HPT for its speedup, when somebody wants it: of a single benchmark it has none, and none below even odds."""
     common = set(both[0].benchmarks) & set(both[1].benchmarks)
     if len(common) < 2 or found.design == "confounded" or not 0.5 < found.confidence < 1:
         return None
-    return hpt_speedup(*both, confidence=found.confidence)
+
+    def ask() -> HptBound:
+        from ..methods.hpt.speedup import hpt_speedup
+
+        best = hpt_speedup(*both, confidence=found.confidence)
+        return HptBound(**{one.name: getattr(best, one.name) for one in fields(HptBound)})
+
+    return lazily(HptBound, ask)
 
 
-def panel_of(
-    found: Multilevel,
-    both: tuple[PerformanceMatrix, PerformanceMatrix],
-    best: HptSpeedup | None = None,
-) -> Panel:
+def panel_of(found: Multilevel, both: _Both) -> Panel:
     """Ask the published methods about two sides that were compared."""
     from .panel import ask
 
-    return ask(found, *both, best=_claimed_by_hpt(found, both) if best is None else best)
+    return ask(found, *both, best=claimed_by_hpt(found, both))
 
 
 # --- The verdict on two sources, each a variant of a trial or a file, as a command line names them.

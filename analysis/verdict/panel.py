@@ -34,8 +34,7 @@ from .sentence import family
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.hpt.speedup import HptSpeedup
-    from .result import CandidateVerdict, Verdict
+    from .result import CandidateVerdict, HptBound, Verdict
 
 ONE_VALUE = "to them a session is a run, as each session has one value here"  # of its quantile
 _NAME = 24
@@ -210,7 +209,7 @@ class _Question:
     found: Multilevel
     ours: PerformanceMatrix
     theirs: PerformanceMatrix
-    best: HptSpeedup | None
+    best: HptBound | None
 
     @property
     def line(self) -> Line:
@@ -276,7 +275,7 @@ def ask(
     candidate: PerformanceMatrix,
     baseline: PerformanceMatrix,
     *,
-    best: HptSpeedup | None = None,
+    best: HptBound | None = None,
 ) -> Panel:
     """Ask all methods; `best` is the largest speedup that HPT claims, where it is known."""
     try:

@@ -9,7 +9,7 @@ import math
 import os.path
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -257,13 +257,6 @@ class Verdict(Result):
     explainable: bool = False
     session_s: float | None = None
     sources: tuple[str, ...] = ()
-
-    def body(self) -> dict[str, Any]:
-        """Give what stands below the head; iterations and quantile as ``docs/json.md`` names their keys."""
-        return Result.body(self) | {
-            "iterations": [one.to_dict() for one in self.iterations],
-            "quantile": None if self.quantile is None else self.quantile.to_dict(),
-        }
 
     @property
     def sentence(self) -> str:

@@ -16,6 +16,7 @@ from scipy.stats import binom
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
+from analysis.methods.multilevel.estimates import Estimates
 from analysis.methods.multilevel.host_effects import differences_of
 from analysis.verdict.comparison_effects import EffectPairs, compare_answers
 
@@ -127,7 +128,8 @@ def test_one_effect_differs_as_often_as_said(sessions, spread):
         variance = sd**2 * rng.chisquare(count - 1, trials) / (count - 1)
         errors[:, side] = np.sqrt(variance / count)
         freedoms[:, side] = count - 1
-    found = differences_of(estimates, errors, freedoms, alpha=0.05, margin=0.0)
+    pairs = Estimates(estimates, errors, freedoms, np.zeros((trials, 2), dtype=np.int64))
+    found = differences_of(pairs, alpha=0.05, margin=0.0)
     for level, most in ((0.05, 1.1), (0.05 / 8, 1.6)):
         bound = binom.isf(1e-4, trials, most * level) / trials
         assert np.mean(found.decided.pvalue <= level) <= bound

@@ -13,9 +13,9 @@ import math
 import numpy as np
 import pytest
 
-from analysis.data.matrix import FailureCounts, PerformanceMatrix
+from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
-from analysis.methods.multilevel.failures import SidesCells, cell_pvalue, fisher
+from analysis.methods.multilevel.failures import Fails, cell_pvalue, fisher
 from analysis.stats.arguments import stream
 from analysis.stats.multiplicity import adjusted
 from analysis.verdict.gate import gate
@@ -61,14 +61,10 @@ def drawn(rng, law, sessions, runs):
 def by_cells(failed, counts, unequal):
     """Give the p of whole cells; with `unequal` the candidate has only the first sessions."""
     ours = slice(None, unequal)
-    return cell_pvalue(
-        [
-            SidesCells(
-                FailureCounts(tuple(failed[ours, 0].tolist()), tuple(counts[ours, 0].tolist())),
-                FailureCounts(tuple(failed[:, 1].tolist()), tuple(counts[:, 1].tolist())),
-            )
-        ]
-    )
+    sides = (failed[ours, 0], failed[:, 1], counts[ours, 0], counts[:, 1])
+    names = ("candidate", "baseline", "candidate_runs", "baseline_runs")
+    cells = (tuple(side.tolist()) for side in sides)
+    return cell_pvalue([Fails(**dict(zip(names, cells, strict=True)))])
 
 
 def by_runs(failed, counts, unequal):
@@ -158,9 +154,9 @@ def test_the_exact_test_uses_its_level_where_there_are_no_ties():
     for _ in range(trials):
         order = rng.permutation(8)
         hits += order[:4].sum() == 22  # the four largest of 0 to 7
-    found = cell_pvalue(
-        [SidesCells(FailureCounts((4, 5, 6, 7), (8,) * 4), FailureCounts((0, 1, 2, 3), (8,) * 4))]
-    )
+    most, least = (4, 5, 6, 7), (0, 1, 2, 3)
+    runs = {"candidate_runs": (8,) * 4, "baseline_runs": (8,) * 4}
+    found = cell_pvalue([Fails(candidate=most, baseline=least, **runs)])
     assert found == pytest.approx(1 / 70)
     assert abs(hits / trials - found) < 4 * math.sqrt(found * (1 - found) / trials)
 

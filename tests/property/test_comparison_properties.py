@@ -11,8 +11,12 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.result import Multilevel
-from analysis.verdict.comparison_effects import EffectPairs, compare_answers
-from analysis.verdict.comparison_result import CandidateComparison, EffectComparison
+from analysis.verdict.comparison_effects import (
+    CandidateComparison,
+    EffectComparison,
+    EffectPairs,
+    compare_answers,
+)
 from tests.examples import examples
 
 OPPOSITE = {"larger": "smaller", "smaller": "larger"}

@@ -14,13 +14,13 @@ own quantile of t): scipy's noncentral t gives nan in its lower tail.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 
+from ...pages.result import lazily
 from ...stats.samples import Array, Integers, read_only
 from .estimates import FLAT, satterthwaite
 from .result import BenchmarkLine, MoreSessions
@@ -159,30 +159,15 @@ def advise(
     return tuple(found)
 
 
-class LazyAdvice(MoreSessions):
-    """Advice whose numbers are computed when one of them is asked for: most lines are never shown."""
-
-    __slots__ = ("_ask",)
-    _ask: Callable[[], MoreSessions]
-
-    def __init__(self, ask: Callable[[], MoreSessions]) -> None:
-        object.__setattr__(self, "_ask", ask)
-
-    def __getattr__(self, name: str) -> object:
-        if name not in MoreSessions.__slots__:
-            raise AttributeError(name)
-        found = self._ask()
-        for number in MoreSessions.__slots__:
-            object.__setattr__(self, number, getattr(found, number))
-        return getattr(self, name)
-
-
 def lazy_advice(
     estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
 ) -> tuple[MoreSessions, ...]:
     """Advise as `advise` does, on all lines at once when a number of one is asked for."""
     together = functools.cache(lambda: advise(estimate, scatter, law, margin, steps))
-    return tuple(LazyAdvice(lambda k=k: together()[k]) for k in range(len(estimate)))  # type: ignore[misc]
+    return tuple(
+        lazily(MoreSessions, functools.partial(lambda k: together()[k], k))
+        for k in range(len(estimate))
+    )
 
 
 class _AdviceQuestion(NamedTuple):

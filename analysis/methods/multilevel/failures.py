@@ -23,12 +23,13 @@ import math
 import operator
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ...data.matrix import FailureCounts, PerformanceMatrix, cells_of
+from ...data.matrix import PerformanceMatrix, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Integers
@@ -68,11 +69,35 @@ _SHARE_TIE = 1e-12  # differences of mean shares that are nearer are equal
 _LEAST = sys.float_info.min  # a p-value is never 0
 
 
-class SidesCells(NamedTuple):
-    """The cells of both sides, of one host."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fails:
+    """Failed runs by session.
 
-    candidate: FailureCounts
-    baseline: FailureCounts
+    `candidate`, `baseline`: How many runs failed in each session that the side has runs of, in the
+    order of the sessions' ids; of several hosts one host after the other. `candidate_runs`,
+    `baseline_runs`: How many runs there were in each, failed ones included.
+    """
+
+    candidate: tuple[int, ...]
+    baseline: tuple[int, ...]
+    candidate_runs: tuple[int, ...]
+    baseline_runs: tuple[int, ...]
+
+    @property
+    def failed(self) -> tuple[int, ...]:
+        """Those of all cells, the candidate's first."""
+        return (*self.candidate, *self.baseline)
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """The runs of all cells, in the same order."""
+        return (*self.candidate_runs, *self.baseline_runs)
+
+    @classmethod
+    def together(cls, hosts: Sequence[Fails]) -> Fails:
+        """Give those of several hosts, one behind the other."""
+        names = [one.name for one in fields(cls)]
+        return cls(**{name: tuple(chain(*(getattr(x, name) for x in hosts))) for name in names})
 
 
 class _Host(NamedTuple):
@@ -82,7 +107,7 @@ class _Host(NamedTuple):
     ours: int
 
 
-def cell_pvalue(hosts: Sequence[SidesCells], *, states: int = _STATES) -> float:
+def cell_pvalue(hosts: Sequence[Fails], *, states: int = _STATES) -> float:
     """Give the one-sided p of "the candidate does not fail in a larger share of its runs"."""
     dealt, tie, equal = _as_numbers(hosts)
     observed = sum(int(host.values[: host.ours].sum()) for host in dealt)
@@ -93,28 +118,21 @@ def cell_pvalue(hosts: Sequence[SidesCells], *, states: int = _STATES) -> float:
     return max(_drawn(dealt, limit) if found is None else min(found, 1.0), _LEAST)
 
 
-def _as_numbers(hosts: Sequence[SidesCells]) -> tuple[list[_Host], int, bool]:
+def _as_numbers(hosts: Sequence[Fails]) -> tuple[list[_Host], int, bool]:
     """Give what each cell adds where it is the candidate's, what counts as equal, and whether it is exact."""
-    runs = {n for host in hosts for side in host for n in side.runs}
-    sizes = {(len(host.candidate.runs), len(host.baseline.runs)) for host in hosts}
+    runs = {n for host in hosts for n in host.runs}
+    sizes = {(len(host.candidate), len(host.baseline)) for host in hosts}
     if len(runs) == len(sizes) == 1:
-        counts = [
-            _Host(
-                np.array([*h.candidate.failed, *h.baseline.failed], dtype=np.int64),
-                len(h.candidate.runs),
-            )
-            for h in hosts
-        ]
+        counts = [_Host(np.array(h.failed, dtype=np.int64), len(h.candidate)) for h in hosts]
         return counts, 0, True
     # a failing cell of the candidate moves its host's difference by share (1 / n + 1 / m)
-    weights = [1 / len(h.candidate.runs) + 1 / len(h.baseline.runs) for h in hosts]
+    weights = [1 / len(h.candidate) + 1 / len(h.baseline) for h in hosts]
     scale = _UNIT / max(weights)
     found = []
     for host, weight in zip(hosts, weights, strict=True):
-        failed = np.array([*host.candidate.failed, *host.baseline.failed], dtype=np.float64)
-        of = np.array([*host.candidate.runs, *host.baseline.runs], dtype=np.float64)
-        values = np.rint(failed / of * weight * scale).astype(np.int64)
-        found.append(_Host(values, len(host.candidate.runs)))
+        shares = np.array(host.failed, dtype=np.float64) / np.array(host.runs, dtype=np.float64)
+        values = np.rint(shares * weight * scale).astype(np.int64)
+        found.append(_Host(values, len(host.candidate)))
     return found, round(_SHARE_TIE * scale * len(hosts)), False
 
 
@@ -192,29 +210,6 @@ _LEAST_MORE = 2  # cells of each side: one session is no repetition
 _RISK_TIE = 1 + 1e-9  # a p-value that is the risk but for its last digits is at most the risk
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fails:
-    """Failed runs by session.
-
-    `candidate`, `baseline`: How many runs failed in each session that the side has runs of, in the
-    order of the sessions' ids; of several hosts one host after the other. `candidate_runs`,
-    `baseline_runs`: How many runs there were in each, failed ones included.
-    """
-
-    candidate: tuple[int, ...]
-    baseline: tuple[int, ...]
-    candidate_runs: tuple[int, ...]
-    baseline_runs: tuple[int, ...]
-
-    @property
-    def cells(self) -> SidesCells:
-        """Both sides' cells."""
-        return SidesCells(
-            FailureCounts(self.candidate, self.candidate_runs),
-            FailureCounts(self.baseline, self.baseline_runs),
-        )
-
-
 class Failing(NamedTuple):
     """What is known of a benchmark's failures, by the names of a line's fields.
 
@@ -236,22 +231,11 @@ class _Counts(NamedTuple):
     failed: tuple[int, int]
     good: tuple[int, int]
     sessions: int
-    hosts: tuple[SidesCells, ...] | None
+    hosts: tuple[Fails, ...] | None
 
     @property
     def fails(self) -> Fails | None:
-        if self.hosts is None:
-            return None
-        ours, theirs = (
-            [part for host in self.hosts for part in zip(*host[side], strict=True)]
-            for side in (0, 1)
-        )
-        return Fails(
-            candidate=tuple(n for n, _ in ours),
-            baseline=tuple(n for n, _ in theirs),
-            candidate_runs=tuple(n for _, n in ours),
-            baseline_runs=tuple(n for _, n in theirs),
-        )
+        return None if self.hosts is None else Fails.together(self.hosts)
 
 
 def failing_of(
@@ -274,8 +258,8 @@ def failing_of(
         if name in there and (found := _counts(candidate, baseline, name)) is not None
     }
     if always_valid:
-        cells = (side.runs for one in counts.values() for host in one.hosts or () for side in host)
-        most = max(map(len, cells), default=1)
+        hosts = [host for one in counts.values() for host in one.hosts or ()]
+        most = max((len(side) for x in hosts for side in (x.candidate, x.baseline)), default=1)
         risk /= most * (most + 1)
     return _judged(counts, risk, beside)
 
@@ -294,7 +278,16 @@ def _counts(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -> _C
         for side, one in zip(sides, cells, strict=True)
     ]
     mine, other = cells
-    hosts = None if mine is None or other is None else (SidesCells(mine, other),)
+    hosts = None
+    if mine is not None and other is not None:
+        hosts = (
+            Fails(
+                candidate=mine.failed,
+                baseline=other.failed,
+                candidate_runs=mine.runs,
+                baseline_runs=other.runs,
+            ),
+        )
     return _Counts(failed=failed, good=good, sessions=min(known), hosts=hosts)
 
 
@@ -339,7 +332,7 @@ def _counts_of(lines: Sequence[BenchmarkLine]) -> _Counts:
         sessions=min(
             sum(len(one.candidate) for one in fails), sum(len(one.baseline) for one in fails)
         ),
-        hosts=tuple(one.cells for one in fails) if len(fails) == len(lines) else None,
+        hosts=tuple(fails) if len(fails) == len(lines) else None,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -46,35 +47,18 @@ class HostDifferences(NamedTuple):
     shift: tuple[Shift | None, ...]
 
 
-def differences_of(
-    estimates: Array,
-    errors: Array,
-    freedoms: Array,
-    *,
-    alpha: float,
-    margin: float,
-    parts: tuple[ErrorParts, ErrorParts] | None = None,
-    step: Array | None = None,
-) -> HostDifferences:
-    """Test one family of differences.
+def differences_of(pairs: Estimates, *, alpha: float, margin: float) -> HostDifferences:
+    """Test one family of differences: of each row of `pairs` the second estimate less the first.
 
     As in the verdict: proven to lie within the margin wins over larger and smaller (each side at
     alpha / 2); a difference without spread has neither interval nor p, and takes part in Holm's steps
     as p = 1.
     """
-    sides = [
-        Estimates(
-            estimate=estimates[:, k],
-            error=errors[:, k],
-            freedom=freedoms[:, k],
-            values=np.zeros(len(estimates), dtype=np.int64),
-            parts=None if parts is None else parts[k],
-        )
-        for k in (0, 1)
-    ]
-    found = of_sides(sides[1], sides[0])
+    first, second = (pairs.changed(partial(np.take, indices=k, axis=1)) for k in (0, 1))
+    found = of_sides(second, first)
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
-    found = found._replace(error=np.where(unknown, np.nan, found.error), step=step)
+    error = np.where(unknown, np.nan, found.error)
+    found = found._replace(error=error, step=pairs.widening.sum(axis=1))
     d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
     words = zip(unknown.tolist(), d.outcome, strict=True)
     return HostDifferences(found, d, tuple(None if lost else _SHIFTS[word] for lost, word in words))
@@ -223,14 +207,14 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
     common: Flags = np.asarray(~np.isnan(estimate).any(axis=0))
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
-    errors = [[_error_of(line) for line in row] for row in rows]
+    errors = [[error_of(line) for line in row] for row in rows]
     sessions = np.array([[error.sessions for error in row] for row in errors])
     used = sessions[:, share > 0] if share.any() else np.zeros((len(rows), 1, 2), dtype=np.int64)
     return HostTable(
         hosts=tuple(results),
         benchmarks=names,
         lines=tuple(rows),
-        each=_estimates(
+        each=estimates_of(
             estimate, errors, np.array([[x.sessions if x else 0 for x in row] for row in rows])
         ),
         common=common,
@@ -270,7 +254,7 @@ def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
     )
 
 
-class _Error(NamedTuple):
+class LineError(NamedTuple):
     """The error of one estimate, with its parts, and what the clock adds."""
 
     error: float = _NAN
@@ -287,19 +271,25 @@ class _Error(NamedTuple):
         return round(self.freedoms[0]) + 1, round(self.freedoms[-1]) + 1
 
 
-def _error_of(line: Line | None) -> _Error:
+UNKNOWN_ERROR = LineError()
+
+
+def error_of(line: Line | None) -> LineError:
+    """Give the error of a line; unknown without an interval."""
     if line is None or line.error is None:
-        return _Error()
+        return UNKNOWN_ERROR
     freedom = _NAN if line.freedom is None else line.freedom
     errors, freedoms = line.errors or (line.error,), line.freedoms or (freedom,)
-    return _Error(line.error, freedom, errors, freedoms, line.step_added or 0.0)
+    return LineError(line.error, freedom, errors, freedoms, line.step_added or 0.0)
 
 
-def _estimates(estimate: Array, errors: Sequence[Sequence[_Error]], values: Integers) -> Estimates:
+def estimates_of(
+    estimate: Array, errors: Sequence[Sequence[LineError]], values: Integers
+) -> Estimates:
     """Give estimates with the errors of the same shape, and all their parts."""
     most = max(len(error.errors) for row in errors for error in row)
 
-    def filled(parts: Callable[[_Error], tuple[float, ...]], rest: float) -> Array:
+    def filled(parts: Callable[[LineError], tuple[float, ...]], rest: float) -> Array:
         return np.array(
             [[(*parts(e), *[rest] * (most - len(parts(e)))) for e in row] for row in errors]
         )
@@ -329,22 +319,22 @@ def _suites(
     for one, row in zip(results, rows, strict=True):
         used = [line for line, yes in zip(row, some.tolist(), strict=True) if yes and line]
         own = sum(line.speedup is not None for line in one.benchmarks)
-        error = _Error()
+        error = UNKNOWN_ERROR
         if len(used) == 1:
-            error = _error_of(used[0])
+            error = error_of(used[0])
         elif one.these is not None and own == len(used):
-            error = _error_of(one.these)
+            error = error_of(one.these)
         elif used and one.design in PAIRS:  # a benchmark that another host lacks is left out
             floors = np.array([_NAN if x.error_floor is None else x.error_floor for x in used])
             found = suite_of_differences(_differences(used), share[some], floors)
             if found.error > 0:  # else nothing varies, and nobody knows the clock's step
                 e, f = float(found.error), float(found.freedom)
                 step = float(share[some] @ [x.step_added or 0.0 for x in used] / total)
-                error = _Error(e, f, (e,), (f,), step)
+                error = LineError(e, f, (e,), (f,), step)
         errors.append([error])
     means = np.where(some, estimate, 0.0) @ share / total if total > 0 else np.full(len(rows), _NAN)
     values = np.array([one.sessions for one in results])
-    found = _estimates(means[:, None], errors, values[:, None])
+    found = estimates_of(means[:, None], errors, values[:, None])
     return found.changed(lambda part: part[:, 0])
 
 

@@ -346,14 +346,7 @@ def disagreements_of(table: HostTable, alpha: float) -> tuple[int, list[Disagree
         if not places.size:
             break
         tests = tests or places.size
-        found = differences_of(
-            pairs.estimate,
-            pairs.error,
-            pairs.freedom,
-            alpha=alpha,
-            margin=0.0,
-            step=pairs.widening.sum(axis=1),
-        )
+        found = differences_of(pairs, alpha=alpha, margin=0.0)
         sure = [n for n, shift in enumerate(found.shift) if shift in ("larger", "smaller")]
         if not sure:
             break

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
 from ...pages.result import Result, plain
@@ -49,19 +49,23 @@ class MoreSessions:
         beyond 10,000. Followed once it decides in 3 of 4 cases at least. In separate designs each side needs as many.
     low, high : int or None
         The same for a spread at the quartiles of what it may be; None beyond 10,000.
-    chance : float or None
-        That of `sessions`: over the spreads and speedups that the data leave possible, these data kept
-        ("predictive").
+    chance, chance_asked, basis : float or None, float, {"predictive"}
+        That of `sessions`, and the least that will do: over the spreads and speedups that the data leave
+        possible, these data kept.
     target : {"faster", "slower", "equivalent"}
         What would likeliest be decided; ``for`` in JSON.
     runs_suffice : bool or None
         Whether up to ten times the runs in the same sessions would do; None when unknown.
     """
 
+    renamed: ClassVar[Mapping[str, str]] = {"target": "for"}
+
     sessions: int | None
     low: int | None
     high: int | None
     chance: float | None
+    chance_asked: float = 0.9
+    basis: Literal["predictive"] = "predictive"
     target: Word
     runs_suffice: bool | None
 
@@ -69,19 +73,6 @@ class MoreSessions:
     def worthwhile(self) -> int | None:
         """The number where anybody would go on to it: up to 1,000."""
         return None if self.sessions is None or self.sessions > MOST_SHOWN else self.sessions
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the advice as JSON types."""
-        return {
-            "sessions": self.sessions,
-            "low": self.low,
-            "high": self.high,
-            "chance": self.chance,
-            "chance_asked": 0.9,
-            "basis": "predictive",
-            "for": self.target,
-            "runs_suffice": self.runs_suffice,
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +174,6 @@ class Line:
     def to_dict(self) -> dict[str, Any]:
         """Give the line as JSON types."""
         found: dict[str, Any] = plain(self)
-        if self.more_sessions is not None:
-            found["more_sessions"] = self.more_sessions.to_dict()
         return found
 
 
@@ -369,11 +358,3 @@ class Multilevel(Result):
     def timed(self) -> bool:
         """Whether what is better is faster."""
         return figures.timed(self.unit)
-
-    def body(self) -> dict[str, Any]:
-        """Give what stands below the head."""
-        found = Result.body(self)
-        found["benchmarks"] = [line.to_dict() for line in self.benchmarks]
-        for name, line in (("these", self.these), ("similar", self.similar)):
-            found[name] = None if line is None else line.to_dict()
-        return found

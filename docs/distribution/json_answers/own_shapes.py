@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import analysis.methods.hpt.compare as hpt_result
 import analysis.methods.hpt.page as hpt
@@ -11,7 +11,6 @@ import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.report as mixture
 import analysis.methods.multilevel.result as multilevel
 import analysis.report.page as report
-import analysis.verdict.comparison_result as comparison
 import analysis.verdict.result as verdict
 import harness.commands.doctor_page as doctor
 import harness.fleet.status as fleet
@@ -31,7 +30,7 @@ from analysis.methods.resampling import (
 from analysis.plan import sessions as decidable
 from analysis.record import fleet as fleet_progress, trial_files
 from analysis.record.environment import Change
-from analysis.verdict import compare
+from analysis.verdict import compare, comparison_effects, comparison_result as comparison
 from harness.commands import dry_run
 from harness.fleet import submission
 from harness.host import placement, snapshot, state
@@ -102,10 +101,7 @@ OWN: dict[type, Own] = {
         },
     ),
     trials.Merged: added("seams", pairs=PAIRS),
-    iterations.IterationsOfCell: added(
-        left_out={"least": int, "median": float, "most": int},
-        states=dict[str, int] | None,
-    ),
+    iterations.IterationsOfCell: added(left_out={"least": int, "median": float, "most": int}),
     iterations.QuantileBasis: added("metric", "share", of=str, quantile=float),
     normality.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
@@ -138,9 +134,7 @@ OWN: dict[type, Own] = {
             }
         ],
     ),
-    multilevel.MoreSessions: added(
-        "target", **{"basis": Literal["predictive"], "chance_asked": float, "for": str}
-    ),
+    multilevel.MoreSessions: added("target", **{"for": str}),
     randomization.RandomizationTest: added(null={"count": int} | _NULL),
     bootstrap.BootstrapInterval: added(
         replicates={"count": int, "minimum": float, "maximum": float, "quantiles": dict[str, float]}
@@ -154,7 +148,7 @@ OWN: dict[type, Own] = {
     fleet_progress.HostProgress: only(
         {"host": str, "state": str, "done": int, "planned": int | None, "why": str | None}
     ),
-    comparison.More: only({"sessions": int | None, "for": str}),
+    comparison_effects.More: only({"sessions": int | None, "for": str}),
     comparison.TrialComparison: added(pairs=PAIRS),
     doctor.Checkup: only(
         {"host": state.HostState, "findings": tuple[trial_files.Finding, ...]}

@@ -486,8 +486,8 @@ def test_iterations_are_told_host_by_host(fleet, monkeypatch):
     folder = fleet([0.1, 0.12, 0.09], sessions=2, change=change)
     answer = judge_fleet(folder, metric="t")
     own = {name: judge(read_trial(folder / name), metric="t") for name in ("lab1", "lab2", "lab3")}
-    assert [one.to_dict() for one in answer.iterations] == [
-        one.to_dict() | {"host": name} for name, found in own.items() for one in found.iterations
+    assert list(answer.iterations) == [
+        replace(one, host=name) for name, found in own.items() for one in found.iterations
     ]
     assert len(answer.iterations) == 3 * 2 * len(BENCHMARKS)
     lines = answer.candidates[0].multilevel.benchmarks

@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.iterations import RunValues, merged_quantile
 from analysis.data.runs import StoredRun
 from analysis.errors import InsufficientDataError
+from analysis.pages.result import plain
 from analysis.record.manifest import needed, quantile_of
 from analysis.record.shapes import StoredSamples, packed
 from analysis.verdict.judging import judge
@@ -42,7 +43,7 @@ def test_each_session_has_one_value_and_it_is_that_of_all_its_values(warmup):
         assert matrix.samples[0].tolist() == expected
         told = {one.code for one in matrix.cautions}
         assert told == ({"iterations-left-out"} if warmup else set())  # no run counts as left out
-    assert trial.quantile_basis(NAME).to_dict() == {
+    assert plain(trial.quantile_basis(NAME)) == {
         "of": "t",
         "quantile": 0.9,
         "level": "session",

@@ -17,6 +17,7 @@ from analysis.data.iterations import STATES
 from analysis.data.trial import Trial
 from analysis.errors import InsufficientDataError
 from analysis.history.places import unsteady_variants
+from analysis.pages.result import plain
 from analysis.record.manifest import judging_with, read_warmup, warmup_in_force
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
@@ -106,10 +107,10 @@ def test_auto_takes_each_runs_own_change_and_tells_of_it():
     made = trial(warming, override="auto")
     found = judge(made, metric="t")
     old, new = sorted(found.iterations, key=lambda one: one.variant)
-    assert (old.states["warm-up"], old.left_out) == (24, (20, 20.0, 20))
-    assert (new.states["flat"], new.left_out) == (24, (0, 0.0, 0))
+    assert (old.states["warm-up"], [*old.left_out.values()]) == (24, [20, 20.0, 20])
+    assert (new.states["flat"], [*new.left_out.values()]) == (24, [0, 0.0, 0])
     printed = found.to_dict()["iterations"]
-    assert printed == [one.to_dict() for one in found.iterations]
+    assert printed == plain(found.iterations)
     assert list(printed[0]["states"]) == list(STATES)
     assert not misfits(["verdict", "--json"], json.dumps(found.to_dict()))
     told = {one.code: one for one in found.cautions}

@@ -12,17 +12,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from analysis.data.matrix import FailureCounts
-from analysis.methods.multilevel.failures import DRAWS, SidesCells, cell_pvalue
+from analysis.methods.multilevel.failures import DRAWS, Fails, cell_pvalue
 from tests.examples import examples
 
 
-def side(cells):
-    return FailureCounts(tuple(f for f, _ in cells), tuple(n for _, n in cells))
-
-
 def sides(ours, theirs):
-    return SidesCells(side(ours), side(theirs))
+    (a, of_a), (b, of_b) = (zip(*cells, strict=True) for cells in (ours, theirs))
+    return Fails(candidate=a, baseline=b, candidate_runs=of_a, baseline_runs=of_b)
 
 
 def enumerated(hosts):

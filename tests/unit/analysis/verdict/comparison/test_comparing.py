@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 
@@ -357,10 +356,3 @@ def test_what_cannot_be_compared_is_refused(night):
     with pytest.raises(AnalysisError, match="direction of 'score': 'higher' and 'lower'") as error:
         compare_trials(*scored, metric="score")
     assert error.value.where == " and ".join(str(one.path) for one in scored)
-
-
-def test_json_is_json_and_every_number_is_finite(night):
-    old = night("one", EFFECTS, sessions=1)
-    new = night("two", EFFECTS, seed=2, environment=None)
-    text = json.dumps(compare_trials(old, new).to_dict(), allow_nan=False)
-    assert json.loads(text)["word"] == "cannot tell"

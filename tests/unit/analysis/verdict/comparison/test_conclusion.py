@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.verdict.comparison_effects import agreement_of, conclusion_of, overall
-from analysis.verdict.comparison_result import Effect, EffectComparison
+from analysis.verdict.comparison_effects import (
+    Effect,
+    EffectComparison,
+    agreement_of,
+    conclusion_of,
+    overall,
+)
 
 
-def effect(word="faster", *, speedup=1.25, low=1.2, high=1.3, uncorrected=None, reason=None):
+def effect(word="faster", *, uncorrected=None, reason=None, sessions=5, **ends):
     return Effect(
-        speedup=speedup,
-        low=low,
-        high=high,
+        **({"speedup": 1.25, "low": 1.2, "high": 1.3} | ends),
         error=0.01,
         freedom=4.0,
-        sessions=5,
+        sessions=sessions,
         outcome=word,
         outcome_uncorrected=uncorrected or word,
         reason=reason,
@@ -55,15 +58,14 @@ NOTHING_SAID = effect("undecided")
     ],
 )
 def test_of_each_effect(old, new, shift, expected):
-    assert agreement_of(old, new, shift, by_sessions=(True, True), same=False) == expected
+    assert agreement_of(old, new, shift) == expected
 
 
 @pytest.mark.parametrize(
-    ("by_sessions", "reason"),
-    [((False, True), "one-session-old"), ((True, False), "one-session-new")],
+    ("sessions", "reason"), [((1, 5), "one-session-old"), ((5, 1), "one-session-new")]
 )
-def test_two_equal_words_of_one_session_agree_in_nothing(by_sessions, reason):
-    told = agreement_of(effect(), effect(), None, by_sessions=by_sessions, same=False)
+def test_two_equal_words_of_one_session_agree_in_nothing(sessions, reason):
+    told = agreement_of(*(effect(sessions=count) for count in sessions), None)
     assert told == ("cannot tell", reason)
 
 

@@ -236,14 +236,6 @@ def test_a_larger_limit_never_turns_a_pass_into_a_proof(benchmarks, these):
     assert found == sorted(found)
 
 
-def test_worse_is_slower_by_another_name(compared):
-    made = compared({"b": (-0.03, 0.004, 5)}, unit="MiB")
-    slower, worse = gate(made, "slower>2%").to_dict(), gate(made, "worse>2%").to_dict()
-    assert slower.pop("condition") == "slower>2%"
-    assert worse.pop("condition") == "worse>2%"
-    assert slower == worse
-
-
 def test_a_proven_benchmark_stops_a_suite_that_passes(compared):
     lines = {"a": (0.1, 0.004, 5), "b": (-0.1, 0.004, 5)}
     found = gate(compared(lines, (0.0, 0.002, 5)), "slower>2%")
