@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from ..record.manifest import (
     manifest_text,
     read_manifest,
     refuse_existing,
+    resume_words,
     utc_now,
     write_hashed,
 )
@@ -346,11 +346,8 @@ def _complete(path: Path) -> MergedPart:
         done = "it is still running, or its runner was killed"
         if manifest.status != "running":
             done = f"it was {manifest.status} after {part.rows} of {manifest.needed} runs"
-        words: tuple[str, ...] = ("run", manifest.campaign_path, "--resume", "--trial", str(path))
-        if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
-            words = ("status", str(path))  # which says how to go on without the campaign
         what = f"this trial is not complete: {done}"
-        fix = f"finish it first: {command_line(('fairtrial', *words))}"
+        fix = f"finish it first: {command_line(resume_words(str(path), manifest.campaign_path))}"
         raise StoreError(what, str(path), fix)
     if not part.environments:
         raise StoreError("it has no environment of a session", str(path / ENVIRONMENT))

@@ -33,7 +33,7 @@ from ..pages.model import (
 )
 from ..pages.result import Result
 from ..record.environment import commits_of_all, neighbours_of_one_program, whole_targets
-from ..record.manifest import judge_words
+from ..record.manifest import is_here, judge_words, resume_words
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, named
@@ -179,7 +179,7 @@ class OrderedVariants(Result):
         metric = (*(() if self.metric == "wall" else ("--metric", self.metric)), *judge_words())
         if line.steps:
             step = line.largest
-            if step.after_commit and step.upto_commit:
+            if step.after_commit and step.upto_commit and is_here(campaign):
                 whole = line is self.suite or not self.suite
                 benchmark = () if whole else ("--benchmark", line.name)
                 ends = (step.after_commit, step.upto_commit, "--campaign", campaign)
@@ -188,8 +188,8 @@ class OrderedVariants(Result):
             sides = (f"{self.trial}:{step.upto}", f"{self.trial}:{step.after}")
             return Next(("fairtrial", "verdict", *sides, *metric), "these two beside each other")
         if line.outcome == "undecided":
-            more = ("--trial", self.trial, "--sessions", f"+{max(line.sessions, 4)}")
-            return Next(("fairtrial", "run", campaign, "--resume", *more), "more sessions tell")
+            more = resume_words(self.trial, campaign, max(line.sessions, 4))
+            return Next(more, "more sessions tell")
         words = ("fairtrial", "report", self.trial, *metric, "-o", "report.html")
         return Next(words, "every run, as a page")
 

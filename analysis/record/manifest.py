@@ -199,6 +199,19 @@ def judge_words(command: str = "verdict") -> tuple[str, ...]:
     return tuple(itertools.chain.from_iterable(pairs))
 
 
+def is_here(campaign: str) -> bool:
+    """Tell whether a campaign's file is where a trial says."""
+    return os.path.isfile(campaign)  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+
+
+def resume_words(trial: str, campaign: str, more: int | None = None) -> tuple[str, ...]:
+    """Give the command that goes on with a trial, by `more` sessions; without its campaign the one that says how."""
+    if not is_here(campaign):
+        return ("fairtrial", "status", trial)
+    added = () if more is None else ("--sessions", f"+{more}")
+    return ("fairtrial", "run", campaign, "--resume", "--trial", trial, *added)
+
+
 _MANY = 2**31 - 1  # sessions, and runs in each: no trial has more
 
 

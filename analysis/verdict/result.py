@@ -6,7 +6,6 @@ What comes next, after a verdict or a gate, are commands that can be pasted, and
 from __future__ import annotations
 
 import math
-import os.path
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -20,7 +19,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Next, ShortSentence
 from ..pages.number_format import is_time
 from ..pages.result import Result
-from ..record.manifest import judge_words
+from ..record.manifest import is_here, judge_words, resume_words
 from ..record.trial_files import OPEN_LOOKS, Manifest, layouts_by_session, read_builds
 from ..words import shorten, shown
 from .sentence import leading, sentence_of
@@ -376,11 +375,10 @@ def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = N
     if length is not None and length >= _MINUTE_S:
         why += f" (about {figures.time_span(length)})"
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
-    if not os.path.isfile(campaign):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+    if not is_here(campaign):
         added = "" if sessions is None else f"+{sessions} sessions: "
-        return _next("status", path, why=f"{added}{why}; the campaign is not here")
-    more = () if sessions is None else ("--sessions", f"+{sessions}")
-    return _next("run", campaign, "--resume", "--trial", path, *more, why=why)
+        why = f"{added}{why}; the campaign is not here"
+    return Next(resume_words(path, campaign, sessions), why)
 
 
 def _duration(seconds: float) -> str:
@@ -523,7 +521,7 @@ def next_of_gate(
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
     if verdict.looks_rule == "planned" and len(manifest.appended) + 1 >= verdict.looks:
         why = "a new trial: all looks that were planned at this one are used"
-        return (_next("run", campaign, why=why),) if os.path.isfile(campaign) else ()  # noqa: PTH113 - as above
+        return (_next("run", campaign, why=why),) if is_here(campaign) else ()
     looks: tuple[str, ...] = ()  # a growing trial counts its looks itself
     if verdict.looks_rule == "always-valid":
         looks = ("--always-valid",)

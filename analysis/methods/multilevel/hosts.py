@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -247,39 +248,25 @@ def more_hosts(
 ) -> tuple[MoreHosts, ...]:
     """Advise how many more hosts would decide the lines on hosts like these that are undecided."""
     assert level.outer is not None  # else more hosts change nothing
-    d, (outer, outer_suite) = level.decided(), level.outer
-    asked = np.array([line.outcome == "undecided" and line.reason is None for line in lines])
-    some = asked & (outer.error > 0)
-    found: list[MoreHosts] = []
-    if some.any():
-        found += _advice(
-            level,
-            [line.name for line, yes in zip(lines, some.tolist(), strict=True) if yes],
-            outer.changed(lambda part: part[some]),
-            (d.steps[some], d.steps_equivalent[some]),
-        )
-    open_ = suite is not None and suite[0].outcome == "undecided" and suite[0].cut is None
-    if open_ and outer_suite.error[0] > 0:
-        steps = np.full(1, float(level.sharing))
-        found += _advice(level, [None], outer_suite, (steps, steps))
-    return tuple(found)
-
-
-def _advice(
-    level: HostEstimates,
-    names: list[str] | list[None],
-    outer: Estimates,
-    steps: tuple[Array, Array],
-) -> list[MoreHosts]:
-    hosts = outer.values.astype(np.float64)
+    d, parts = level.decided(), zip(*(one[:4] for one in level.outer), strict=True)
+    outer = Estimates._make([*map(np.concatenate, parts), None, ("t", "t"), None, None])
+    names = [*(line.name for line in lines), None]
+    open_ = [line.outcome == "undecided" and line.reason is None for line in lines]
+    open_.append(suite is not None and suite[0].outcome == "undecided" and suite[0].cut is None)
+    some = np.array(open_) & (outer.error > 0)
+    if not some.any():
+        return ()
+    outer = outer.changed(lambda part: part[some])
+    hosts, count = outer.values.astype(np.float64), float(level.sharing)
     scatter = Scatter(
         variance=(outer.error**2 * hosts)[:, None],
         sessions=hosts[:, None],
         within=np.full((hosts.size, 1), np.nan),
         step=outer.widening,
     )
+    steps = np.append(d.steps, count)[some], np.append(d.steps_equivalent, count)[some]
     found = advise(outer.estimate, scatter, level.law, level.margin, steps)
-    return [
+    return tuple(
         MoreHosts(
             benchmark=name,
             hosts=one.sessions,
@@ -288,8 +275,8 @@ def _advice(
             chance=one.chance,
             target=one.target,
         )
-        for name, one in zip(names, found, strict=True)
-    ]
+        for name, one in zip(compress(names, some), found, strict=True)
+    )
 
 
 LIMIT = 20  # hosts that are named; where more disagree, hosts differ, and names say little

@@ -204,7 +204,15 @@ def test_undecided_says_where_it_may_lie_and_how_to_go_on(made: Maker) -> None:
     found = series(made({}, sd=0.1))
     assert found.benchmarks[0].outcome == "undecided"
     assert found.sentence.startswith("no step found among 8 variants: if one is at c-")
-    assert "--resume" in found.next[0]
+    there = {"campaign_path": __file__}
+    assert found.next[0] == f"fairtrial status {found.trial}"  # the campaign is not here
+    assert "--resume" in replace(found, **there).next[0]
+    found = series(made({4: 3.0}))
+    (line,) = found.benchmarks
+    step = replace(line.steps[0], after_commit="a", upto_commit="b")
+    found = replace(found, benchmarks=(replace(line, steps=(step,)),))
+    assert found.next[0] == f"fairtrial verdict {found.trial}:c-5 {found.trial}:c-4"
+    assert replace(found, **there).next[0].startswith("fairtrial bisect a b --campaign ")
 
 
 @pytest.mark.parametrize("cut", [0, 2, 7], ids="c-{}".format)

@@ -128,10 +128,3 @@ def test_a_page_of_several_candidates_has_a_line_each(compared):
     assert re.search(r"(?m)^gone +- +- +proven +no run of gone succeeded$", text)
     assert "good against v1" not in text
     assert "bad against v1" in text
-
-
-def test_nothing_on_a_screen_has_a_third_digit_of_a_speedup(compared):
-    lines = {f"b{k}": (0.013 * (k - 3), 0.004 * (1 + k), 5) for k in range(7)}
-    for condition in ("slower>2%", "worse>2%", "faster<5%"):
-        text = str(gate(compared(lines, (0.0, 0.002, 5)), condition))
-        assert not re.search(r"\d\.\d\d|\dx\b", text)
