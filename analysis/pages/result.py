@@ -155,7 +155,11 @@ def _lazy_class(kind: type) -> type:
             object.__setattr__(self, field, getattr(found, field))
         return getattr(self, name)
 
-    own = {"__slots__": ("_ask",), "__getattr__": __getattr__}
+    def __reduce__(self: Any) -> Any:  # noqa: ANN401, N807 - what is stored has been asked for
+        known = functools.partial(kind, **{name: getattr(self, name) for name in names})
+        return lazily, (kind, known)
+
+    own = {"__slots__": ("_ask",), "__getattr__": __getattr__, "__reduce__": __reduce__}
     return type(f"Lazy{kind.__name__}", (kind,), own)
 
 

@@ -88,10 +88,8 @@ class ComparedCommand:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON has it: times in seconds."""
-        renamed = {"minimum": "min", "maximum": "max"}
-        times = {renamed.get(key, key): value for key, value in plain(self.times).items()}
         means = {"means": dict(self.means)} if self.means else {}
-        return {"command": self.command, "name": self.name, **times, **means}
+        return {"command": self.command, "name": self.name, **plain(self.times), **means}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,12 +258,8 @@ _ROUND = 0.9995  # of a unit: what rounds to 1.00 of it
 
 def numbered(names: Sequence[str]) -> list[str]:
     """Put a number behind each name that stands there before: ``sort a`` and ``sort a [2]``."""
-    seen: Counter[str] = Counter()
-    found: list[str] = []
-    for name in names:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} [{seen[name]}]")
-    return found
+    before = (names[:k].count(name) for k, name in enumerate(names))
+    return [f"{name} [{n + 1}]" if n else name for name, n in zip(names, before, strict=True)]
 
 
 def quoted(name: str) -> str:

@@ -377,7 +377,6 @@ def _compared(
         shift = shifts[k]
         agreement, reason = agreement_of(old, new, shift, same=same)
         wanted = reason in ("too-wide", "one-session-new")
-        single = not math.isnan(found.freedom[k])
         yield EffectComparison(
             name=name,
             old=old,
@@ -390,7 +389,7 @@ def _compared(
             pvalue=number_of(d.pvalue[k]),
             pvalue_welch=number_of(d.pvalue_welch[k]),
             pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
-            law=None if shift is None else "welch" if single else "banerjee",
+            law=None if not shift else "banerjee" if math.isnan(found.freedom[k]) else "welch",
             difference=shift,
             agreement=agreement,
             reason=reason,

@@ -448,7 +448,10 @@ def claimed_by_hpt(found: Multilevel, both: _Both) -> HptBound | None:
     def ask() -> HptBound:
         from ..methods.hpt.speedup import hpt_speedup
 
-        best = hpt_speedup(*both, confidence=found.confidence)
+        try:
+            best = hpt_speedup(*both, confidence=found.confidence)
+        except AnalysisError:  # its scores leave the range of numbers: it claims nothing
+            return HptBound(required=found.confidence)
         return HptBound(**{one.name: getattr(best, one.name) for one in fields(HptBound)})
 
     return lazily(HptBound, ask)

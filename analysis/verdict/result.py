@@ -59,10 +59,7 @@ class VariantLayouts:
 def drawn_layouts(trial: Trial, variants: Iterable[str]) -> dict[str, tuple[Layout, ...]]:
     """Give for each of these variants that each session builds the layout of every judged session.
 
-    Raises
-    ------
-    StoreError
-        If the record of the builds is damaged.
+    Raises StoreError if the record of the builds is damaged.
     """
     judged = np.unique(trial.session[trial.measured]).tolist()
     builds = layouts_by_session(read_builds(trial.path))
@@ -137,9 +134,9 @@ class HptBound:
     """The largest speedup that HPT claims with a reliability."""
 
     required: float
-    value: float | None
-    attained_confidence: float | None
-    below_one: bool
+    value: float | None = None
+    attained_confidence: float | None = None
+    below_one: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -375,6 +375,8 @@ class VariantTimes:
     warm-ups; `cut`: of these, those that their time limit ended, which count with it.
     """
 
+    renamed: ClassVar[Mapping[str, str]] = {"minimum": "min", "maximum": "max"}
+
     mean: float | None = None
     spread: float | None = None
     user: float | None = None
@@ -434,12 +436,7 @@ def times_of(trial: Trial) -> dict[str, VariantTimes]:
 def means_of(trial: Trial, metric: str) -> dict[str, float]:
     """Give each variant's mean of another metric, such as a counter: arithmetic, by sessions, in the metric's unit.
 
-    Variants without a value are left out.
-
-    Raises
-    ------
-    UsageError
-        If the trial has no such metric.
+    Variants without a value are left out. Raises UsageError if the trial has no such metric.
     """
     values, used = trial.values(metric), trial.judged(metric) & (trial.benchmark == 0)
     rows = {name: used & trial.of_variant(name) for name in trial.manifest.variants}

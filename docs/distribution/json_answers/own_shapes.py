@@ -83,7 +83,7 @@ _CPUS = tuple[int, ...] | None
 
 _COMMAND = {"command": str, "name": str} | {
     {"minimum": "min", "maximum": "max"}.get(name, name): hint
-    for name, hint in hints_of(hints_of(compare.ComparedCommand)["times"]).items()
+    for name, hint in keys_of(hints_of(compare.ComparedCommand)["times"], "renamed").items()
 }
 
 OWN: dict[type, Own] = {
