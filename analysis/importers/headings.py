@@ -398,10 +398,10 @@ def long_mapping(
         return found
     if found is None and (summed := summaries(headings)):
         what = f"the table holds summaries only, no runs: {figures.listed(summed, _SHOWN)}"
-        judged = min(numeric, key=lambda k: headings[k] not in summed, default=0)
+        col = max(numeric, key=lambda k: (headings[k] == "value", headings[k] in summed), default=0)
         fix = (
             "give a row for each run; if each row is one, number them in a column 'run', or say which column is "
-            f"judged: --columns 'value={headings[judged]}'"
+            f"judged: --columns 'value={headings[col]}'"
         )
         raise opened.fail(what, fix, at=at)
     if found is None and (one := _unclear(headings)) is not None:

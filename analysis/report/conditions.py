@@ -377,14 +377,14 @@ def _checks(source: Source) -> str:
     total = np.unique(source.trial.session).size
     known = {note.check for note in source.notes if note.status in ("ok", "warn", "fail")}
     texts = []
-    for status, words in (("fail", "failed"), ("warn", "warned"), ("unknown", "not answered")):
+    for status, words in (("fail", "failed"), ("warn", "warned"), ("", "not answered")):
         found: dict[str, set[int]] = {}
         for note in source.notes:
-            if note.status == status and (status != "unknown" or note.check not in known):
+            if note.status == status or (not status and note.check not in known):
                 found.setdefault(note.check, set()).update(filter(None, (note.session,)))
         names = []
         for check, sessions in found.items():
-            where = "" if status == "unknown" else f" {in_sessions(sorted(sessions), total)}"
+            where = f" {in_sessions(sorted(sessions), total)}" if status else ""
             names.append(f"{shown(check.replace('_', ' '))}{where}")
         texts += [f"{words}: {', '.join(names)}"] if names else []
     return "; ".join(texts) or "all were well"

@@ -73,10 +73,11 @@ def test_lists_of_numbers_are_named_by_their_paths(foreign, content, lists) -> N
         ({"results": [{"lang": "c", "name": "a", "times": [1, 2]}]}, {"a": (1, 2)}),
         ({"sort": {"runs": [1, 2]}, "hash": {"runs": [3]}}, {"sort": (1, 2), "hash": (3,)}),
         ({"when": "x", "runs": [{"name": "a", "n": 7, "ms": 1}, {"name": "b", "n": 7, "ms": 2}]}, {"a": (0.001,), "b": (0.002,)}),
+        ([{"name": "a", "value": 7, "range": 1, "unit": "s"}, {"name": "b", "value": 8, "range": 2, "unit": "s"}], {"a": (7,), "b": (8,)}),
     ],
 )  # fmt: skip
 def test_the_option_that_the_refusal_names_reads_the_file(foreign, content, wanted) -> None:
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(FairtrialError) as refused:
         foreign(content)
     words = re.search("--columns '(.*?)'", refused.value.fix)[1]
     with reading_columns(dict(one.split("=") for one in words.split(", "))):

@@ -152,13 +152,14 @@ def test_checks_the_worst_first(subject):
         for check, statuses in {
             "aslr": ("ok", "ok", "ok"),
             "turbo": ("unknown",) * 3,
+            "smt": ("a status of later versions",) * 3,
             "load": ("ok", "warn", "warn"),
             "steal": ("ok", "fail", "unknown"),
         }.items()
         for k, status in enumerate(statuses, 1)
     ]
     assert facts(conditions(subject(notes=notes)))["checks"] == (
-        "failed: steal in session 2; warned: load in sessions 2, 3; not answered: turbo",
+        "failed: steal in session 2; warned: load in sessions 2, 3; not answered: turbo, smt",
     )
     well = [one for one in notes if one["check"] == "aslr"]
     assert facts(conditions(subject(notes=well)))["checks"] == ("all were well",)
