@@ -18,7 +18,7 @@
 # make site        the documentation as pages with a search, read from build/site/html without a network
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
-# make unchanged   holds what every command does now against what it did at BASE (a tag); ONLY=hpt: one room
+# make unchanged   holds what every command does now against what it did at BASE (a commit); ONLY=hpt: one room
 # make dist        wheel, source distribution, hashes and a local index of them in dist/, tried as by a user
 # make generated   what is made from the code: the editor's schema, lists in the documentation
 # make constraints writes anew the versions that `make setup` installs

@@ -3,7 +3,6 @@
 Two installations execute one list of command lines, and what they print, write and end with is compared
 as text. What the first one did is kept below build/unchanged and not executed again; where something
 differs, both execute the line anew, so that what is never the same twice is not taken for a change.
-What may differ stands in ``may_change.txt``, a feature and a pattern of command lines in each row.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from command_lines import ROOMS, Line, of_room
@@ -28,20 +26,20 @@ from command_table import all_lines
 from execution import INPUTS, ROOT, Execution, Executor
 from input_folder import digest_of, write_inputs
 from installations import BUILD, Installation, install_commit, install_present
-from text_comparison import Outcome, differences
+from text_comparison import ROWS, Change, differences, reasons
 
 _REPEATS = 3
 _SHOWN = 3  # differences of one line
-_ROWS = [row.split(": ", 1) for row in Path(__file__).with_name("may_change.txt").open()]
 _BUG = 70
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """One line: what differs; whether even the base never does the same; whether it hit a bug."""
+    """One line: what differs and may not; for which reasons the rest; whether the base never does the same."""
 
     line: Line
-    found: list[str]
+    found: list[Change]
+    reasons: set[str]
     code: int
     cpu: float
     unsteady: bool = False
@@ -80,7 +78,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="unchanged", description=__doc__.split("\n")[0])
     parser.add_argument("--base", required=True, help="a tag or commit")
     parser.add_argument("--only", help="a command, a room, or a pattern of command lines")
-    parser.add_argument("--relative", type=float, default=0.0, help="tolerance of decimal numbers")
     parser.add_argument("--list", action="store_true", help="print the command lines")
     parser.add_argument("--again", action="store_true", help="keep nothing of earlier executions")
     parser.add_argument("--itself", action="store_true", help="compare the base with itself")
@@ -120,7 +117,7 @@ def _all_judged(
         executors = Executor(base), Executor(now)
         try:
             while (line := waiting.get()) is not None:
-                done.put(_judged(line, *executors, kept, asked.relative))
+                done.put(_judged(line, *executors, kept))
         except BaseException as error:  # noqa: BLE001 - the driver ends with it
             done.put(error)
         finally:
@@ -142,7 +139,7 @@ def _all_judged(
         yield judged
 
 
-def _judged(line: Line, base: Executor, now: Executor, kept: Path, relative: float) -> Judged:
+def _judged(line: Line, base: Executor, now: Executor, kept: Path) -> Judged:
     place = kept / f"{line.key}-{digest_of(INPUTS, line.inputs)}.json"
     if place.exists():
         before = Execution(**json.loads(place.read_text()))
@@ -150,30 +147,38 @@ def _judged(line: Line, base: Executor, now: Executor, kept: Path, relative: flo
         before = base.execute(line)
         place.write_text(json.dumps(asdict(before)))
     after = now.execute(line)
-    one, other = (made.outcome(measured=line.measured) for made in (before, after))
-    found = differences(one, other, relative=relative)
+    found, allowed = _compared(line, before, after)
     unsteady = False
     if found:
-        unsteady, before, after = _repeated(line, base, now, relative, before, after)
+        unsteady, before, after = _repeated(line, base, now, before, after)
+    if found or allowed:
         _keep(line, before, after)
-    return Judged(line=line, found=found, code=after.code, cpu=after.cpu, unsteady=unsteady)
+    return Judged(
+        line=line, found=found, reasons=allowed, code=after.code, cpu=after.cpu, unsteady=unsteady
+    )
+
+
+def _compared(line: Line, before: Execution, after: Execution) -> tuple[list[Change], set[str]]:
+    """Give what differs and may not, and the reasons for which the rest may."""
+    one, other = (made.outcome(measured=line.measured) for made in (before, after))
+    found = [(change, reasons(line.text, change)) for change in differences(one, other)]
+    return [change for change, why in found if not why], set().union(*(why for _, why in found))
 
 
 def _repeated(
-    line: Line, base: Executor, now: Executor, relative: float, before: Execution, after: Execution
+    line: Line, base: Executor, now: Executor, before: Execution, after: Execution
 ) -> tuple[bool, Execution, Execution]:
     """Execute a line that differs several times by both; tell whether some of them are equal."""
-    firsts: list[Outcome] = [before.outcome(measured=line.measured)]
-    seconds: list[Outcome] = [after.outcome(measured=line.measured)]
+    firsts, seconds = [before], [after]
     for _ in range(_REPEATS):
         before, after = base.execute(line), now.execute(line)
-        firsts.append(before.outcome(measured=line.measured))
-        seconds.append(after.outcome(measured=line.measured))
-        if any(not differences(a, b, relative=relative) for a in firsts for b in seconds):
+        firsts.append(before)
+        seconds.append(after)
+        if any(not _compared(line, a, b)[0] for a in firsts for b in seconds):
             return True, before, after
         looks_at_the_host = line.measured or line.host is not None
         if not looks_at_the_host and all(
-            not differences(firsts[0], one, relative=relative) for one in firsts[1:]
+            not any(_compared(line, firsts[0], one)) for one in firsts[1:]
         ):
             break  # the base always does the same: this is a change
     return False, before, after
@@ -191,17 +196,10 @@ def _keep(line: Line, before: Execution, after: Execution) -> None:
             file.write_text(text)
 
 
-def _feature(text: str) -> str | None:
-    """Name the feature as a part of which a command line may change."""
-    return next((name for name, glob in _ROWS if fnmatchcase(text, glob.strip())), None)
-
-
 def _tell(judged: Sequence[Judged], left_out: int, seconds: float) -> int:
-    differ = [one for one in judged if one.found and not one.unsteady]
-    features = {one.line.text: _feature(one.line.text) for one in differ}
-    for feature, count in Counter(filter(None, features.values())).items():
-        print(f"{count} differ as {feature} may")
-    changed = [one for one in differ if not features[one.line.text]]
+    for reason in dict.fromkeys(row.reason for row in ROWS):
+        print(f"{sum(reason in one.reasons for one in judged)} differ, which may: {reason}")
+    changed = [one for one in judged if one.found and not one.unsteady]
     unsteady = [one for one in judged if one.unsteady]
     bugs = [one for one in judged if one.code == _BUG]
     for one in unsteady:

@@ -7,6 +7,7 @@ a new command, option or kind of source is to be watched; the list follows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import split
 
 from command_lines import Line, expanded, line
 
@@ -47,54 +48,33 @@ MATRICES = (
         "@samples/go-bench/new.txt @samples/go-bench/old.txt",
         "@samples/hyperfine/two-commands.json",
     ),
-    *(
-        "@samples/google-benchmark/new.json @samples/google-benchmark/old.json",
-        "@original/bench.cfg",
-    ),
+    "@samples/google-benchmark/new.json @samples/google-benchmark/old.json",
+    "@original/bench.cfg",
 )
-FOREIGN = (
-    *(
-        "bencher.json",
-        "benchmarkdotnet-0.15.json",
-        "benchmarkdotnet.json",
-        "benchmarkjs-suite.json",
-    ),
-    *("benchmarkjs.json", "fio.json", "github-action.json", "julia-estimates.json"),
-    *("microbenchmark.csv", "mitata-none.json", "mitata.json", "r-bench-press.csv"),
-    *("r-bench-printed.csv", "r-bench-summary.csv", "r-bench.csv", "sysbench.txt"),
-    *("tinybench-none.json", "tinybench.json", "vitest-none.json", "vitest-own-reporter.json"),
-)
-SAMPLES = (  # where there are any: a line about one that is missing is left out
-    *(
-        "asv",
-        "benchexec",
-        "benchexec/table.csv",
-        "benchexec/results.default.tasks.xml",
-        "criterion",
-    ),
-    *("generic-csv/long.csv", "generic-csv/wide.csv", "generic-csv/one-column/config.csv"),
-    *("go-bench/new.txt", "go-bench/test-json.jsonl", "google-benchmark/new.json"),
-    *("google-benchmark/reps-truncated.csv", "hyperfine/two-commands.json"),
-    *(
-        "hyperfine/parameter-list.json",
-        "hyperfine/failing-command.json",
-        "hyperfine/two-commands.csv",
-    ),
-    *("perf-stat/x-comma-r5.csv", "perf-stat/interval-100ms.csv", "perf-stat/json-lines.jsonl"),
-    *("pyperf/base.json", "pytest-benchmark/full-json.json", "rebench/rebench.data"),
-    *("pytest-benchmark/autosave-stats-only.json", "hyperfine/two-commands.md", "hyperfine"),
-)
+FOREIGN = split("""
+    bencher.json benchmarkdotnet-0.15.json benchmarkdotnet.json benchmarkjs-suite.json
+    benchmarkjs.json fio.json github-action.json julia-estimates.json microbenchmark.csv
+    mitata-none.json mitata.json r-bench-press.csv r-bench-printed.csv r-bench-summary.csv
+    r-bench.csv sysbench.txt tinybench-none.json tinybench.json vitest-none.json
+    vitest-own-reporter.json
+""")
+# where there are any: a line about one that is missing is left out
+SAMPLES = split("""
+    asv benchexec benchexec/table.csv benchexec/results.default.tasks.xml criterion
+    generic-csv/long.csv generic-csv/wide.csv generic-csv/one-column/config.csv go-bench/new.txt
+    go-bench/test-json.jsonl google-benchmark/new.json google-benchmark/reps-truncated.csv
+    hyperfine/two-commands.json hyperfine/parameter-list.json hyperfine/failing-command.json
+    hyperfine/two-commands.csv perf-stat/x-comma-r5.csv perf-stat/interval-100ms.csv
+    perf-stat/json-lines.jsonl pyperf/base.json pytest-benchmark/full-json.json rebench/rebench.data
+    pytest-benchmark/autosave-stats-only.json hyperfine/two-commands.md hyperfine
+""")
 TOOLS = (*(f"@foreign/{name}" for name in FOREIGN), *(f"@samples/{name}" for name in SAMPLES))
 FORMS = ("", "--json")
 
 SIDE_OPTIONS = (
-    *(
-        "--metric user --warmup-iterations 3",
-        "--metric max_rss",
-        "--metric absent",
-        "--confidence 0.9",
-    ),
-    *("--level process", "--level iteration", "--better lower", "--better higher"),
+    *("--metric user --warmup-iterations 3", "--metric max_rss", "--metric absent"),
+    *("--confidence 0.9", "--level process", "--level iteration"),
+    *("--better lower", "--better higher"),
 )
 VERDICT_OPTIONS = (
     *("--variant new", "--variant none", "--benchmark text", "--benchmark none", "--margin 0.05"),
@@ -102,29 +82,12 @@ VERDICT_OPTIONS = (
     *("--weight none=2", "--always-valid", "--certificate absent.json", "--metric system"),
 )
 FIGURE_OPTIONS = ("--width 85mm", "--font-size 6", "--font-family Absent", "--width 9")
-KINDS = (
-    *("forest", "curve", "box", "biplot", "shares", "means"),
-    *("strip", "ecdf", "shift", "density", "qq", "modes"),
-)
-COMMANDS = (
-    *(
-        "init",
-        "doctor",
-        "tune",
-        "run",
-        "compare",
-        "bisect",
-        "why",
-        "status",
-        "submit",
-        "cancel",
-        "reproduce",
-    ),
-    *("verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose"),
-    "history",
-    *("calibrate", "plan", "study", "sources", "report", "plot", "diff", "merge", "import"),
-    *("export", "bundle", "completion"),
-)
+KINDS = split("forest curve box biplot shares means strip ecdf shift density qq modes")
+COMMANDS = split("""
+    init doctor tune run compare bisect why status submit cancel reproduce verdict gate hpt
+    speedup-test resample mixture biplot diagnose history calibrate plan study sources report plot
+    diff merge import export bundle completion
+""")
 
 THERE = "--resume --trial runs/t"  # a trial whose name is given, and not drawn
 

@@ -1,18 +1,22 @@
 """Compare what two installations made of one command line, as text.
 
-A key's order, an int that became a float, a blank, a missing line: all of them are differences. With
-a relative tolerance, numbers that are written with a decimal point may differ by it, and nothing else.
+A key's order, an int that became a float, a blank, a missing line: all of them are differences. What may
+differ stands in ``may_change.txt``: whatever no row of it names may not.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from difflib import SequenceMatcher
+from itertools import takewhile, zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
 
-FLOAT = re.compile(r"[-+]?\d+\.\d+(?:[eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
-_AROUND = 70
+_AROUND = 70  # characters that are shown on each side of the place where a line differs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,67 +29,100 @@ class Outcome:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self) -> dict[str, str]:
-        """Give everything by a name."""
+        """Give everything by a name; a result that is JSON has one of its own."""
         return {
             "exit code": str(self.code),
-            "stdout": self.out,
+            "json" if self.out.startswith("{") else "stdout": self.out,
             "stderr": self.err,
             **{f"file {name}": text for name, text in self.files.items()},
         }
 
 
-def differences(base: Outcome, now: Outcome, *, relative: float = 0.0) -> list[str]:
-    """Say what differs, a text for each place; an empty list where nothing does.
+class Change(NamedTuple):
+    """A line of one part that is another one now: of JSON a value with the path to it."""
 
-    Parameters
-    ----------
-    base, now : Outcome
-        What is compared, already filtered.
-    relative : float
-        The largest relative difference of two numbers with a decimal point that counts as none.
-    """
+    part: str
+    before: str | None
+    now: str | None
+
+    def __str__(self) -> str:
+        both = zip(self.before or "", self.now or "", strict=False)
+        start = max(0, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both)) - _AROUND)
+        one, other = (
+            "(no such line)" if text is None else text[start : start + 2 * _AROUND]
+            for text in self[1:]
+        )
+        return f"{self.part}\n    before {one}\n    now    {other}"
+
+
+class Row(NamedTuple):
+    """A reason, and by regular expressions what may change for it."""
+
+    reason: str
+    command_lines: str
+    part: str
+    text: str
+
+
+ROWS = [
+    Row(*row.split(" | ", 3))
+    for row in Path(__file__).with_name("may_change.txt").read_text().splitlines()
+    if row and not row.startswith("#")
+]
+
+
+def reasons(line: str, change: Change) -> set[str]:
+    """Name the reasons for which a change of a command line may be; an empty set where it may not."""
+    rows = [
+        row
+        for row in ROWS
+        if re.search(row.command_lines, line) and re.fullmatch(row.part, change.part)
+    ]
+    found = {
+        next((row.reason for row in rows if re.search(row.text, text)), "")
+        for text in change[1:]
+        if text is not None
+    }
+    return set() if "" in found else found
+
+
+def differences(base: Outcome, now: Outcome) -> list[Change]:
+    """Give what differs between two outcomes, already filtered, in its order."""
     before, after = base.parts(), now.parts()
-    found = [f"{name}: only before" for name in before if name not in after]
-    found += [f"{name}: only now" for name in after if name not in before]
+    found = [Change(name, "(is there)", None) for name in before if name not in after]
+    found += [Change(name, None, "(is there)") for name in after if name not in before]
     for name in before:
-        if name in after and before[name] != after[name]:
-            found += [f"{name}: {told}" for told in _texts(before[name], after[name], relative)]
+        one, other = before[name], after.get(name, before[name])
+        if name == "exit code" and one != other:
+            found.append(Change(name, None, f"{one} -> {other}"))
+        elif one != other:
+            values = list(_pairs(_values(one), _values(other)))
+            pairs = values or _pairs(one.split("\n"), other.split("\n"))
+            found += [Change(name, *pair) for pair in pairs]
     return found
 
 
-def _texts(before: str, after: str, relative: float) -> Iterator[str]:
-    lines = zip_longest(before.split("\n"), after.split("\n"))
-    for number, (one, other) in enumerate(lines, 1):
-        if one == other or (
-            relative and None not in (one, other) and same_numbers(one, other, relative)
-        ):
-            continue
-        yield f"line {number}\n{_excerpts(one, other)}"
-        return  # what follows is often the same difference; the files that are kept show all
+def _values(text: str) -> list[str]:
+    """Give a document of JSON as its values, each with its path; another text by its lines."""
+    if text.startswith(("{", "[")):
+        with suppress(ValueError):
+            return list(_leaves(json.loads(text), ""))
+    return text.split("\n")
 
 
-def same_numbers(one: str, other: str, relative: float) -> bool:
-    """Tell whether two texts are equal but for numbers within a relative tolerance."""
-    if FLOAT.split(one) != FLOAT.split(other):
-        return False
-    pairs = zip(FLOAT.findall(one), FLOAT.findall(other), strict=True)
-    return all(
-        a == b or abs(float(a) - float(b)) <= relative * max(abs(float(a)), abs(float(b)))
-        for a, b in pairs
-    )
+def _leaves(value: Any, path: str) -> Iterator[str]:
+    if value and isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}")
+    elif value and isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, f"{path}[]")
+    else:
+        yield f"{path} = {json.dumps(value, ensure_ascii=False)}"
 
 
-def _excerpts(one: str | None, other: str | None) -> str:
-    """Show both where they first differ."""
-    if one is None or other is None:
-        return f"    before {_cut(one, 0)}\n    now    {_cut(other, 0)}"
-    first = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    first = min(len(one), len(other)) if first is None else first
-    return f"    before {_cut(one, first)}\n    now    {_cut(other, first)}"
-
-
-def _cut(text: str | None, middle: int) -> str:
-    if text is None:
-        return "(no such line)"
-    low, high = max(0, middle - _AROUND), middle + _AROUND
-    return f"{'…' * (low > 0)}{text[low:high]}{'…' * (high < len(text))}"
+def _pairs(before: list[str], after: list[str]) -> Iterator[tuple[str | None, str | None]]:
+    matched = SequenceMatcher(None, before, after, autojunk=False)
+    for same, low, high, start, stop in matched.get_opcodes():
+        if same != "equal":
+            yield from zip_longest(before[low:high], after[start:stop])

@@ -28,7 +28,7 @@ DRAWN: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("findings say when; they are compared", r'("findings.jsonl": ")[0-9a-f]{64}', r"\1<hash>"),
         (
             "a bundle holds the product itself",
-            r"\b(files,|files have) [\d,]{7,} bytes",
+            r"\b(files,|files have|it has) [\d,]{7,} bytes",
             r"\1 <size>",
         ),
         ("a bundle holds the product itself", r'("bytes": )\d{7,}', r"\1<size>"),
