@@ -147,11 +147,8 @@ WHERE = "it may stand in 'env', and in the 'run' of a build with 'each: session'
         ("{run: 'm {layout_sed}', each: session}", 17, "'{layout_sed}'", "mean '{layout_seed}'?"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(problem, said, column, what, fix):
-    found = problem(TEXT % said)
-    assert found.where.endswith(f"c.yaml:2:{column}")
-    assert what in found.what
-    assert fix in (found.fix or "")
+def test_a_mistake_is_told_with_its_place(mistake, said, column, what, fix):
+    mistake(TEXT % said, f"c.yaml:2:{column}", what, fix)
 
 
 @pytest.mark.parametrize(

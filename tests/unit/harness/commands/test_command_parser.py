@@ -27,18 +27,12 @@ EVERY = parser_of(list(COMMANDS)).commands
 
 @pytest.mark.parametrize("columns", ["80", "200"])
 @pytest.mark.parametrize("name", EVERY)
-def test_no_help_is_wider_than_80_columns(name, columns, monkeypatch):
+def test_no_help_is_wider_than_80_columns_and_breaks_no_option(name, columns, monkeypatch):
     # first use: examples of up to 115 columns, a description of 360
     monkeypatch.setenv("COLUMNS", columns)
     lines = EVERY[name].format_help().splitlines()
     assert max(map(len, lines)) <= min(int(columns), 80)
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_no_name_of_an_option_is_broken_at_a_hyphen(name, monkeypatch):
     # first use: '--wait-for-' and 'lock=SECONDS' in two lines
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = EVERY[name].format_help().splitlines()
     assert [line for line in lines if line.endswith("-") and "--" in line] == []
 
 

@@ -319,26 +319,25 @@ def test_a_command_that_fails_names_what_helps_and_it_helps(remedies_compare, co
         remedies_compare(command, exit=(int(code),))
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["sleep 0; true", "cat f > /dev/null", "ls *", "cat $HOME/f || true", "LC_ALL=C sort f"],
+NEED_A_SHELL = (
+    "sleep 0; true",
+    "cat f > /dev/null",
+    "ls *",
+    "cat $HOME/f || true",
+    "LC_ALL=C sort f",
 )
-def test_a_command_that_needs_a_shell_shows_it(command):
-    assert shell_sign(command) is not None
+NEED_NONE = (
+    "gzip -6 -c data",
+    "grep 'a|b;c > $d *' f",
+    'grep "a > b; c *" f',
+    r"find . -name \*.c",
+    "x&y",
+)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "gzip -6 -c data",
-        "grep 'a|b;c > $d *' f",
-        'grep "a > b; c *" f',
-        r"find . -name \*.c",
-        "x&y",
-    ],
-)
-def test_a_command_that_needs_no_shell_is_not_given_one(command):
-    assert shell_sign(command) is None
+@pytest.mark.parametrize("command", [*NEED_A_SHELL, *NEED_NONE])
+def test_a_command_that_needs_a_shell_shows_it_and_no_other(command):
+    assert (shell_sign(command) is not None) is (command in NEED_A_SHELL)
 
 
 @pytest.mark.parametrize(

@@ -148,15 +148,6 @@ def test_first_signal_counts():
         assert interrupts.received == signal.SIGTERM
 
 
-def test_sleep_ends_at_once():
-    with Interrupts() as interrupts:
-        timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM))
-        timer.start()
-        with pytest.raises(Interrupted):
-            interrupts.sleep(_FOR_EVER_S)  # that this ends is the assertion
-        timer.join()
-
-
 def test_sleep_after_a_signal_does_not_begin():
     with Interrupts() as interrupts:
         os.kill(os.getpid(), signal.SIGINT)
@@ -227,13 +218,16 @@ def test_handlers_are_put_back():
     assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
-def test_a_signal_that_others_have_had_is_waited_for(monkeypatch):
+@pytest.mark.parametrize("wait", ["sleep", "settle_after"])
+def test_a_wait_ends_with_the_signal(monkeypatch, wait):
     monkeypatch.setattr(matching, "_SETTLE_S", _FOR_EVER_S)
     with Interrupts() as interrupts:
         timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGTERM))
         timer.start()
-        with pytest.raises(Interrupted):
-            interrupts.settle_after(signal.SIGTERM, None)
+        with pytest.raises(Interrupted):  # that this ends is the assertion
+            getattr(interrupts, wait)(
+                *((_FOR_EVER_S,) if wait == "sleep" else (signal.SIGTERM, None))
+            )
         timer.join()
 
 

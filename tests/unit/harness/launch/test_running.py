@@ -263,21 +263,16 @@ def test_one_that_is_never_ready_is_told_with_its_last_lines(place, how, keys, w
     assert services.processes() == {}
 
 
-def test_one_that_goes_into_the_background_is_told_how_to_stay(place):
-    services = place.services("s: {command: {shell: 'sleep 100 & true'}, ready: {output: x}}")
-    with (
-        pytest.raises(ServiceFailedError, match="stays in the foreground"),
-        place.standing(services),
-    ):
-        pass
-
-
-def test_a_program_that_is_not_there_is_named(place):
-    services = place.services("s: {command: [no-such-server, '{s.port}']}")
-    with (
-        pytest.raises(ServiceFailedError, match="command 'no-such-server' not found"),
-        place.standing(services),
-    ):
+@pytest.mark.parametrize(
+    ("service", "said"),
+    [
+        ("{shell: 'sleep 100 & true'}, ready: {output: x}", "stays in the foreground"),
+        ("[no-such-server, '{s.port}']", "command 'no-such-server' not found"),
+    ],
+)
+def test_one_that_goes_into_the_background_or_is_not_there_is_told(place, service, said):
+    services = place.services(f"s: {{command: {service}}}")
+    with pytest.raises(ServiceFailedError, match=said), place.standing(services):
         pass
 
 

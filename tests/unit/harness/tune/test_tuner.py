@@ -402,29 +402,29 @@ def test_a_partition_that_the_kernel_does_not_make_is_taken_back(laptop, propose
     assert not (laptop / "sys/fs/cgroup/fairtrial-tune").exists()
 
 
-def test_who_is_left_in_the_partition_is_moved_home(laptop, journal):
-    root_procs = laptop / "sys/fs/cgroup/cgroup.procs"
+@pytest.mark.parametrize("removable", [True, False])
+def test_who_is_left_in_the_partition_is_moved_home(laptop, journal, removable):
+    root_procs, group = (
+        laptop / "sys/fs/cgroup/cgroup.procs",
+        laptop / "sys/fs/cgroup/fairtrial-tune",
+    )
     knobs = CgroupKnobs(laptop)
     knobs.make_folder("/sys/fs/cgroup/fairtrial-tune")
-    (laptop / "sys/fs/cgroup/fairtrial-tune/cgroup.procs").write_text("4711\n")
+    if removable:
+        (group / "cgroup.procs").write_text("4711\n")
+    else:
+        (group / "inner").mkdir()
     journal.parent.mkdir(mode=0o700)
-    line = {"partition": "3", "home": "/../../../../tmp", "branch": False}
+    home = "/../../../../tmp" if removable else "/"  # a home with dots is none
+    line = {"partition": "3", "home": home, "branch": False}
     journal.write_bytes(encode_checked({"journal": 1}) + b"\n" + encode_checked(line) + b"\n")
     undone = undo_tuning(laptop, knobs=knobs)
-    assert undone.settled
-    assert root_procs.read_text() == "4711\n"  # a home with dots is none
-
-
-def test_a_partition_that_cannot_be_removed_keeps_the_journal(laptop, journal):
-    knobs = CgroupKnobs(laptop)
-    knobs.make_folder("/sys/fs/cgroup/fairtrial-tune")
-    (laptop / "sys/fs/cgroup/fairtrial-tune/inner").mkdir()
-    journal.parent.mkdir(mode=0o700)
-    line = {"partition": "3", "home": "/", "branch": False}
-    journal.write_bytes(encode_checked({"journal": 1}) + b"\n" + encode_checked(line) + b"\n")
-    undone = undo_tuning(laptop, knobs=knobs)
-    assert not undone.settled
-    assert "cannot be removed" in lines_of(undone)[0]
+    assert undone.settled is removable
+    if removable:
+        assert root_procs.read_text() == "4711\n"
+    else:  # the journal is kept
+        assert "cannot be removed" in lines_of(undone)[0]
+        assert journal.exists()
 
 
 # --- Who called: authority is what sudo, pkexec and doas document of their variables

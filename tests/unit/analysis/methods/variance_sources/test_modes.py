@@ -317,16 +317,15 @@ def test_the_raw_bytes_of_a_circle_tell_nothing():
 
 
 @pytest.mark.parametrize("shape", ["arc", "threshold", "levels"])
-def test_one_value_makes_no_rule(shape):
-    x, inside = np.full(20, 3.0), np.arange(20) < 10
-    places = places_of(x, shape, 64.0)
-    assert largest_j(places, inside[None], ~inside[None])[0] == 0
-    assert best_rule(places, inside, ~inside) is None
-
-
-@pytest.mark.parametrize("shape", ["arc", "threshold", "levels"])
-def test_where_both_sides_have_the_same_values_there_is_no_rule(shape):
-    x, inside = np.repeat(np.arange(10.0), 2), np.arange(20) % 2 == 0
+@pytest.mark.parametrize(
+    ("x", "inside"),
+    [
+        (np.full(20, 3.0), np.arange(20) < 10),
+        (np.repeat(np.arange(10.0), 2), np.arange(20) % 2 == 0),
+    ],
+    ids=["one value", "the same values on both sides"],
+)
+def test_where_no_value_tells_the_sides_apart_there_is_no_rule(shape, x, inside):
     places = places_of(x, shape, 64.0)
     assert largest_j(places, inside[None], ~inside[None])[0] == 0
     assert best_rule(places, inside, ~inside) is None
