@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.harness.conftest import *  # noqa: F403
-from tests.unit.harness.why.conftest import listening, make_tiny, measured_tiny, perf, tiny  # noqa: F401
+from tests.unit.harness.trial.test_profiles import listening, make_tiny, measured_tiny, perf, tiny  # noqa: F401
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from harness.errors import LaunchError
 from harness.host.counters import look_of
-from tests.unit.harness.launch.test_counting import (  # noqa: F401
+from tests.unit.harness.launch.test_client import (  # noqa: F401
     SH,
     counted as counted_once,
     open_launcher,

@@ -12,14 +12,13 @@ import pytest
 import yaml
 
 from analysis.data.trial import read_trial
-from analysis.errors import UsageError
+from analysis.errors import FairtrialError, UsageError
 from analysis.plan.components import trial_costs
 from analysis.plan.sessions import plan_sessions
 from analysis.record.trial_files import SessionEnd, StopRule
 from analysis.verdict.judging import judge
 from harness.campaign.model import Protocol
-
-from .conftest import execute
+from tests.unit.analysis.commands.conftest import execute, executed
 
 TIMES = {
     "old": {f"b{k}": [1.0, 1.01, 1.02, 1.03, 0.99, 1.0] for k in range(6)},
@@ -269,3 +268,158 @@ def test_sessions_that_ended_early_stay_sequential_when_the_rule_is_taken_away(s
     assert [str(caution) for caution in trial.matrix("new").cautions] == [
         "sequential (stopping rule): the number of runs depends on the values"
     ]
+
+
+# --- The subcommand ``calibrate``, on trials that the runner wrote and on planted ones
+
+
+ROOT = Path(__file__).parents[4]
+CAMPAIGN = """\
+name: aa
+variants: {one: {}, two: {}}
+benchmarks: {x: {command: ["true"]}, y: {command: ["true", "y"]}}
+protocol: {sessions: 3, runs: 3, warmup: 0}
+isolation: {cpus: none}
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    place = tmp_path_factory.mktemp("aa")
+    (place / "c.yaml").write_text(CAMPAIGN)
+    code, _, err = executed("run", place / "c.yaml", "--dir", place / "runs", "--quiet")
+    assert code == 0, err
+    return next((place / "runs").iterdir())
+
+
+def test_a_measured_trial_gets_a_certificate_beside_it(measured):
+    code, out, err = executed("calibrate", measured)
+    assert code == 0, err
+    assert out.startswith("one and two are one program: wall on ")
+    folder = measured.parent / "certificates"
+    (path,) = folder.iterdir()
+    assert str(path) in err
+    assert json.loads(path.read_text())["design"]["sessions"] == 3
+    # the folder of certificates is no damaged trial
+    code, out, err = executed("status", "--dir", measured.parent)
+    assert (code, err) == (0, "")
+    assert "certificates" not in out
+
+
+def test_json_is_what_is_kept(measured, tmp_path):
+    words = ("--methods", "welch", "--dir", tmp_path / "c", "--seed", 2)
+    code, out, _ = executed("calibrate", measured, "--json", *words)
+    assert code == 0
+    (path,) = (tmp_path / "c").iterdir()
+    assert json.loads(out) == json.loads(path.read_text())
+    assert json.loads(out)["seed"] == 2
+
+
+def test_nothing_is_kept_when_asked(measured, tmp_path):
+    words = ("--no-certificate", "--methods", "welch", "--pair", "two,one", "--dir", tmp_path / "d")
+    code, out, err = executed("calibrate", measured, *words)
+    assert (code, err) == (0, "")
+    assert "HPT" not in out
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("pair", ["one", "one,", "one,two,three"])
+def test_a_wrong_pair_is_refused(measured, pair):
+    code, _, err = executed("calibrate", measured, "--pair", pair)
+    assert code == 2
+    assert "--pair A,B" in err
+
+
+def test_a_trial_without_twins_says_how_to_get_them():
+    code, _, err = executed("calibrate", ROOT / "tests" / "data" / "sample-0.2.0")
+    assert code == 6
+    assert "variants: {one: {}, two: {}}" in err
+
+
+# --- The subcommand ``study``
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "p.csv"
+    rows = np.exp(np.random.default_rng(1).normal(0, 0.02, (6, 40)))
+    path.write_text(
+        "".join(f"b{k}," + ",".join(map(repr, r.tolist())) + "\n" for k, r in enumerate(rows))
+    )
+    return str(path)
+
+
+def test_the_command(file):
+    words = ("--better", "lower", "--simulations", "4", "--resamples", "99")
+    code, text = execute("study", "power", file, *words, "--shift", "5", "--shifted", "0,6")
+    assert code == 0
+    assert "power to tell 1.05x on some of 6 benchmarks, 5 runs each" in text
+    data = json.loads(execute("study", "type1", file, *words, "--runs", "3,4", "--json")[1])
+    assert [cell["runs"] for cell in data["cells"]] == [3] * 4 + [4] * 4
+    data = json.loads(execute("study", "coverage", file, *words, "--runs", "3", "--json")[1])
+    assert data["confidence"] == 0.95
+    assert (len(data["cells"]), len(data["over_benchmarks"])) == (5, 2)
+
+
+def test_power_at_several_numbers_of_runs_as_published_with_its_curve(file, tmp_path):
+    picture = tmp_path / "power.svg"
+    words = ("--better", "lower", "--simulations", "4", "--resamples", "99", "--json")
+    more = ("--runs", "3,5", "--shifted", "0,6", "--shift-by", "1.0", "--without-replacement")
+    code, text = execute("study", "power", file, *words, *more, "--plot", str(picture))
+    data = json.loads(text)
+    assert code == 0
+    assert [cell["runs"] for cell in data["cells"]] == [3] * 8 + [5] * 8
+    assert (data["shift"], data["shift_by"], data["replace"]) == (None, 1.0, False)
+    assert {c["rate"] for c in data["cells"] if c["shifted"] == 6 and c["test"] == "welch"} == {1.0}
+    assert "power to tell" in picture.read_text()
+
+
+def test_draws_from_two_matrices(file, tmp_path):
+    picture = tmp_path / "draws.svg"
+    words = ("--better", "lower", "--simulations", "4", "--resamples", "99", "--plot", str(picture))
+    code, text = execute("study", "draw", file, file, *words)
+    assert code == 0
+    assert "rejects at 0.01  rejects at 0.05" in text
+    assert "HPT 0.95-speedup" in picture.read_text()
+    more = ("--alpha", "0.1", "--speedup", "1.01", "--runs", "3", "--without-replacement", "--json")
+    data = json.loads(execute("study", "draw", file, file, *words, *more)[1])
+    assert (data["method"], data["alternative"], data["speedup"]) == (
+        "draw-study",
+        "candidate",
+        1.01,
+    )
+    assert (data["alphas"], data["confidence"], data["runs"]) == ([0.1], 0.9, 3)
+    assert not data["replace"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("type1", "--shift", "1"), "--shift is for 'study power'"),
+        (
+            ("coverage", "--alternative", "candidate"),
+            "--alternative is for 'study power, type1 and draw'",
+        ),
+        (("power", "--mean", "harmonic"), "--mean is for 'study coverage'"),
+        (("type1", "--shift-by", "1"), "--shift-by is for 'study power'"),
+        (("power", "--shift-by", "1", "--shift", "1"), "two ways to shift"),
+        (("coverage", "--plot", "x.svg"), "--plot is for 'study power, type1 and draw'"),
+        (("power", "--plot", "x.gif"), "a picture ends in"),
+        (("power", "--runs", "21", "--without-replacement"), "42 runs would be drawn"),
+        (("draw",), "BASELINE"),
+        (("draw", "{file}", "--runs", "3,5"), "one number of runs"),
+        (("draw", "{file}", "--shift", "1"), "--shift is for 'study power'"),
+        (("draw", "{file}", "--speedup", "0"), "speedup"),
+        (("power", "{file}"), "both sides from one matrix"),
+        (("power", "--alpha", "0.1,0.2"), "one level"),
+        (("power", "--speedup", "2"), "--speedup is for 'study draw'"),
+        (("power", "--simulations", "0"), "simulations must lie between 1"),
+        (("power", "--alpha", "0.7"), r"not 0\.3 \(alpha 0\.7\)"),
+        (("coverage", "--alpha", "0.7"), r"not 0\.3 \(alpha 0\.7\)"),
+        (("power", "--shift=-200"), r"not -1\.0 \(a shift of -200 %\)"),
+    ],
+)
+def test_what_the_command_refuses(file, words, what):
+    more = [word.format(file=file) for word in words[1:]]
+    with pytest.raises(FairtrialError, match=what):
+        execute("study", words[0], file, *more, "--better", "lower")

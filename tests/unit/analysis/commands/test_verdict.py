@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
+import math
+import re
+import shlex
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from .conftest import executed
+from analysis.history.judging import judge_nights
+from analysis.record.manifest import judging_with
+from harness.cli import main
+from harness.commands.command_parser import parser_for
+from tests.unit.analysis.commands.conftest import executed
+from tests.unit.analysis.history.judged.made_nights import nights_of, series
+from tests.unit.analysis.history.made_bisections import searched
+from tests.unit.analysis.history.test_step_search import made
 
 BENCHES = [f"b{k}" for k in range(3)]
 
@@ -188,3 +200,157 @@ def test_of_several_gates_what_is_proven_counts_most(trial, monkeypatch, codes, 
     monkeypatch.setattr("analysis.commands.verdict._gated", lambda *_, **__: codes.pop())
     words = ("verdict", trial, "--metric", "wall,user,system", "--gate", "slower>2%")
     assert executed(*words)[0] == worst
+
+
+# --- A short new trial against a long old one: every command says one interval, its law, and what to do
+
+
+UNEQUAL_SIDES_BENCHES = ("text", "logs", "json")
+
+
+def times(names, sessions, seed):
+    """Draw 4 runs a session, whose levels differ by 1 % from session to session."""
+    rng = np.random.default_rng(seed)
+    return {
+        name: {
+            bench: [
+                math.exp(level + 0.002 * x)
+                for level in 0.01 * rng.standard_normal(sessions)
+                for x in rng.standard_normal(4)
+            ]
+            for bench in UNEQUAL_SIDES_BENCHES
+        }
+        for name in names
+    }
+
+
+@pytest.fixture
+def sides(synthetic, tmp_path):
+    paths = []
+    for k, (name, sessions) in enumerate((("new", 2), ("old", 10))):
+        made = synthetic(times((name, "other"), sessions, 40 + k), sessions=sessions)
+        paths.append(f"{made.write(tmp_path / 'runs' / name)}:{name}")
+    return paths
+
+
+def halves(line):
+    return [
+        math.hypot(
+            *(
+                stats.t.isf(alpha / 2, f) * e
+                for e, f in zip(line["errors"], line["freedoms"], strict=True)
+            )
+        )
+        for alpha in (0.05, line["pvalue"])
+    ]
+
+
+def test_verdict_and_gate_have_the_bound_its_parts_and_what_would_narrow_it(sides):
+    code, out, _ = executed("verdict", *sides, "--json")
+    assert code == 0
+    found = json.loads(out)["candidates"][0]["multilevel"]
+    for line in (*found["benchmarks"], found["these"]):
+        assert (line["law"], line["freedom"]) == ("banerjee", None)
+        assert line["freedoms"] == [1.0, 9.0]
+        half, at_p = halves(line)
+        assert math.log(line["high"] / line["speedup"]) == pytest.approx(half, rel=1e-9)
+        assert abs(math.log(line["speedup"])) == pytest.approx(at_p, rel=1e-9)
+        assert line["pvalue_welch"] < line["pvalue"]
+    assert found["similar"]["law"] is None
+    assert any("8 more of new" in told for told in found["cautions"])
+    _, out, _ = executed("verdict", *sides, "--all")
+    told = "2 sessions against 10: the bound for unequal numbers is taken; 8 more of new"
+    assert told in " ".join(out.split())
+    _, out, _ = executed("gate", "slower>1%", *sides, "--json")
+    gated = json.loads(out)["candidates"][0]
+    for line, told in zip(
+        (*found["benchmarks"], found["these"]), (*gated["benchmarks"], gated["suite"]), strict=True
+    ):
+        distance = math.log(line["speedup"]) - math.log(1 / 1.01)
+        both = 2 * min(told["pvalue_condition"], 1 - told["pvalue_condition"])
+        half = halves({**line, "pvalue": both})[1]
+        assert abs(distance) == pytest.approx(half, rel=1e-6)
+    assert any("8 more of new" in told for told in json.loads(out)["cautions"])
+
+
+def test_the_report_says_it(sides):
+    code, out, err = executed("report", *sides, "--format", "html", "-o", "-")
+    assert code == 0, err
+    text = out.replace("\N{NO-BREAK SPACE}", " ")
+    assert "2 sessions against 10" in text
+    assert "more of new would make them equal" in text
+    assert "Banerjee" in text
+
+
+def test_equally_many_sessions_keep_welch(synthetic, tmp_path):
+    made = synthetic(times(("new", "old"), 4, 50), sessions=4)
+    paths = [f"{made.write(tmp_path / 'runs' / name)}:{name}" for name in ("new", "old")]
+    found = json.loads(executed("verdict", *paths, "--json")[1])["candidates"][0]["multilevel"]
+    assert found["design"] == "separate"
+    for line in found["benchmarks"]:
+        assert line["law"] == "welch"
+        assert line["pvalue"] == line["pvalue_welch"]
+        t = abs(math.log(line["speedup"])) / line["error"]
+        assert line["pvalue"] == pytest.approx(2 * stats.t.sf(t, line["freedom"]), rel=1e-9)
+    assert not any("unequal" in told for told in found["cautions"])
+
+
+# --- The next command asks of the same iterations as the one before it, in every command that has such a line
+#
+# Authority: the promise of ``--warmup-iterations``: what is pasted judges what was judged.
+
+
+ASKED = ["--warmup-iterations", "auto"]
+TRIAL = "tests/data/sample-0.2.0"
+
+
+def next_lines(*words):
+    out = io.StringIO()
+    main([str(word) for word in words], out, io.StringIO())
+    text = re.sub(r" \\\n +", " ", out.getvalue())
+    return [line for line in text.splitlines() if line.startswith("next  ")]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verdict", f"{TRIAL}:gzip-1", f"{TRIAL}:gzip-6"),
+        ("verdict", TRIAL, "--pairs"),
+        ("gate", "slower>2%", TRIAL),
+    ],
+    ids=" ".join,
+)
+def test_next_commands_of_a_trial_ask_of_the_same_iterations(words):
+    (line,) = next_lines(*words, *ASKED)
+    assert " --warmup-iterations auto" in line
+    (plain,) = next_lines(*words)  # negative control
+    assert "--warmup-iterations" not in plain
+    assert line.replace(" --warmup-iterations auto", "").split() == plain.split()
+    again = shlex.split(line.partition("    ")[0])[2:]
+    assert parser_for(again[0]).read(again).warmup_iterations == "auto"
+
+
+def test_those_of_nights_and_of_bisections_do_too():
+    nights = nights_of(
+        series([0.0] * 30 + [0.1] * 30, commits=tuple(f"{k:040x}" for k in range(60)))
+    )
+    with judging_with(20):
+        history = judge_nights(nights, asked=("runs", "--warmup-iterations", "20"))
+        (step0,) = searched(made(40, {}), 40).next
+    assert history.next[0].startswith("fairtrial bisect ")
+    assert all(line.count("--warmup-iterations 20") == 1 for line in history.next)
+    assert step0.endswith(" --warmup-iterations 20")
+    assert "--warmup-iterations" not in "".join(judge_nights(nights, asked=("runs",)).next)
+
+
+def test_of_files_it_is_said_that_nothing_is_left_out(tmp_path):
+    for name, first in (("new", 0.9), ("old", 1.0)):
+        runs = ",".join(f"{first + k / 1000}" for k in range(9))
+        (tmp_path / f"{name}.csv").write_text(f"b,{runs}\n")
+    words = ["verdict", str(tmp_path / "new.csv"), str(tmp_path / "old.csv"), "--better", "lower"]
+    said = []
+    for more in ([], ["--warmup-iterations", "3"]):
+        out = io.StringIO()
+        main([*words, *more, "--json"], out, io.StringIO())
+        said.append(json.loads(out.getvalue())["caution_codes"].count("no-iterations"))
+    assert said == [0, 1]

@@ -36,3 +36,16 @@ def problem(load) -> Callable[[str], Problem]:
         return one
 
     return read
+
+
+@pytest.fixture
+def mistake(problem) -> Callable[[str, str, str, str], None]:
+    """Give what holds the only mistake in a text: the end of its place, words of it and of its remedy."""
+
+    def holds(text: str, where: str, what: str, fix: str) -> None:
+        found = problem(text)
+        assert found.where.endswith(where)
+        assert what in found.what
+        assert fix in (found.fix or "")
+
+    return holds

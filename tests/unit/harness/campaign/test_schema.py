@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from contextlib import nullcontext
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import jsonschema
@@ -22,9 +24,11 @@ from harness.campaign.schema import (
     editor_schema,
     identity_of,
     known_keys,
+    resolved_text,
     todays_defaults,
 )
 from harness.campaign.target_schema import _ARGUMENTS
+from harness.trial.plan import plan_session
 
 ROOT = Path(__file__).resolve().parents[4]
 SCHEMA_FILE = ROOT / "configs/campaign.schema.json"
@@ -323,3 +327,224 @@ def test_an_unknown_key_at_any_level_is_told_the_known_ones():
     )
     assert known_keys(("isolation", "environment")) == ("keep", "set")
     assert known_keys(("build", 0)) == ("shell",)
+
+
+# --- The key `judge`: what it may name, what it is no part of, and how a mistake is told
+#
+# Authority: a load generator of fixed duration was judged by its duration, while its throughput fell to 0.35.
+
+
+HEAD = """\
+name: fixed
+variants: {fast: {n: "1000"}, slow: {n: "300"}}
+"""
+LOAD = """\
+benchmarks:
+  load:
+    command: ["echo", "rps {n}"]
+    metrics: {rps: {regex: 'rps (.+)', unit: 1/s, better: higher}, p50: {regex: '(.+)', unit: s, better: lower}}
+"""
+OTHER = """\
+  other: {command: ["true"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("judge", "metrics"),
+    [
+        ("rps", ("rps",)),
+        ("[rps]", ("rps",)),
+        ("[p50, rps]", ("p50", "rps")),
+        ("wall", ("wall",)),
+        ("max_rss", ("max_rss",)),
+    ],
+)
+def test_it_names_one_metric_or_several(load, judge, metrics):
+    campaign = load(f"{HEAD}{LOAD}judge: {judge}\n")
+    assert campaign.judge == metrics
+    stored = json.loads(resolved_text(campaign))
+    assert stored["campaign"]["judge"] == list(metrics)
+    assert stored["defaults"]["judge"] == []
+
+
+def test_what_meters_count_may_be_the_question(load):
+    counted = "counters: [instructions, {raw: cpu/event=0x3c/, name: mine}]\n"
+    campaign = load(f"{HEAD}{LOAD}{OTHER}{counted}energy: on\njudge: [mine, energy_package_j]\n")
+    assert campaign.judge == ("mine", "energy_package_j")
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what", "fix"),
+    [
+        (
+            f"{HEAD}{LOAD}{OTHER}judge: rps\n",
+            ":8:8",
+            "benchmark 'other' has no metric 'rps', which is to be judged",
+            "declare it there under 'metrics'",
+        ),
+        (
+            f"{HEAD}{LOAD}judge: [rps, p5]\n",
+            ":7:14",
+            "benchmark 'load' has no metric 'p5'",
+            "did you mean 'p50'? Known here: rps, p50, wall",
+        ),
+        (
+            f"{HEAD}{LOAD}judge: instructions\n",
+            ":7:8",
+            "benchmark 'load' has no metric 'instructions'",
+            "known here: rps, p50, wall",
+        ),
+        (f"{HEAD}{LOAD}judge: [rps, rps]\n", ":7:14", "names rps a second time", "delete one"),
+        (f"{HEAD}{LOAD}judge: []\n", ":7:8", "must not be empty", ""),
+        (f"{HEAD}{LOAD}judge: {{rps: 1}}\n", ":7:8", "the name of a metric or a list of them", ""),
+        (f"{HEAD}{LOAD}jugde: rps\n", ":7:1", "unknown key 'jugde'", "did you mean 'judge'?"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(mistake, text, where, what, fix):
+    mistake(text, where, what, fix)
+
+
+def test_a_variant_whose_cell_lacks_it_is_named(problem):
+    text = """\
+    name: fixed
+    variants:
+      fast: {metrics: {rps: {regex: '(.+)', unit: 1/s, better: higher}}}
+      slow:
+    benchmarks: {load: {command: ["true"]}}
+    judge: rps
+    """
+    assert "benchmark 'load' with variant 'slow' has no metric 'rps'" in problem(text).what
+
+
+def test_many_benchmarks_are_counted(problem):
+    others = "".join(f"  b{k}: {{command: ['true']}}\n" for k in range(5))
+    found = problem(f"{HEAD}{LOAD}{others}judge: rps\n")
+    assert "benchmarks 'b0', 'b1', 'b2' and 2 more have no metric 'rps'" in found.what
+
+
+def test_a_benchmark_that_is_wrong_itself_is_told_alone(load):
+    with pytest.raises(CampaignError) as caught:
+        load(HEAD + LOAD.replace("unit: 1/s", "unti: 1/s") + "judge: rps\n")
+    assert "judged" not in str(caught.value)
+
+
+def test_what_a_service_uses_can_be_judged_and_no_other_service(load):
+    text = HEAD + LOAD + "services: {s: {command: [s], ready: {output: up}}}\njudge: service."
+    assert load(text + "s.cpu").judge == ("service.s.cpu",)
+    with pytest.raises(CampaignError, match=r"no metric 'service\.t\.cpu', which is to be judged"):
+        load(text + "t.cpu")
+
+
+# --- The keys `commit` and `series`: what they may say, what they are no part of, and how a mistake is told
+#
+# Authority: the contract of keys to come: absent means the plan, the bytes and the identity of before.
+
+
+PLAIN = """\
+name: versions
+variants: {a: {rev: v1.0}, b: {rev: 4f0c2a1}, c: {rev: 9b77e02}}
+benchmarks: {x: {command: ["echo", "{rev}"]}}
+"""
+UNUSED = PLAIN.replace("{rev}", "on")
+
+
+@pytest.mark.parametrize(
+    ("text", "commits"),
+    [
+        ("commit: '{rev}'", {"a": "v1.0", "b": "4f0c2a1", "c": "9b77e02"}),
+        ("commit: 4f0c2a1", dict.fromkeys("abc", "4f0c2a1")),
+        ("commit: 1234567", dict.fromkeys("abc", "1234567")),
+        ("commit: 'nightly/{variant}'", {name: f"nightly/{name}" for name in "abc"}),
+    ],
+)
+def test_each_variant_has_a_commit_of_its_own(load, text, commits):
+    campaign = load(f"{PLAIN}{text}\n")
+    assert campaign.commit == commits
+    stored = json.loads(resolved_text(campaign))
+    assert stored["campaign"]["commit"] == commits
+    assert stored["defaults"]["commit"] == {}
+
+
+def test_a_value_that_only_the_commit_uses_is_used(load, problem):
+    assert load(f"{UNUSED}commit: '{{rev}}'\n").commit["b"] == "4f0c2a1"
+    with pytest.raises(CampaignError, match="no template uses the value 'rev'"):
+        load(UNUSED)  # so that it is this key that uses it
+
+
+def test_a_series_keeps_the_variants_as_they_are_written(load):
+    assert load(PLAIN).series is False
+    assert load(f"{PLAIN}series: off\n").series is False
+    campaign = load(f"{PLAIN}series: on\n")
+    assert campaign.series is True
+    assert campaign.variants == ("a", "b", "c")
+    stored = json.loads(resolved_text(campaign))
+    assert stored["campaign"]["series"] is True
+    assert stored["defaults"]["series"] is False
+
+
+def test_a_matrix_is_a_series_where_it_is_said(load):
+    text = """\
+    name: versions
+    variants: {app: {matrix: {rev: [v1, v2, v3]}}}
+    benchmarks: {x: {command: ["echo", "{rev}"]}}
+    """
+    assert load(text).series is False
+    assert load(dedent(text) + "series: on\n").variants == ("app-v1", "app-v2", "app-v3")
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        (HEAD + LOAD, "judge: rps"),
+        *(
+            (PLAIN, keys)
+            for keys in ("series: on", "commit: '{rev}'", "series: on\ncommit: '{rev}'")
+        ),
+    ],
+)
+def test_they_are_no_part_of_the_identity_and_of_the_plan(load, text, keys):
+    """Absent means the plan, the bytes and the identity of before."""
+    without, with_it = load(text), load(f"{text}{keys}\n")
+    assert identity_of(without) == identity_of(with_it)
+    assert identity_of(without, 1) == identity_of(with_it, 1)
+    plans = [list(plan_session(one, 7, 1, None)) for one in (without, with_it)]
+    assert plans[0] == plans[1]
+    changed = dataclasses.replace(with_it, baseline=with_it.variants[1])
+    assert identity_of(changed) != identity_of(without)  # so that what is left out is these alone
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "what", "fix"),
+    [
+        ("commit: '{rov}'", ":4:10", "unknown placeholder '{rov}'", "known here: rev, variant"),
+        ("commit: '{benchmark}'", ":4:10", "unknown placeholder '{benchmark}'", "variant"),
+        ("commit: '{rev'", ":4:10", "the brace '{' stands alone", "write '{{'"),
+        ("commit: [a, b, c]", ":4:9", "a text", ""),
+        ("commit: ''", ":4:9", "'' names no commit for variant 'a'", "a hash or a tag"),
+        ("commit: '--force'", ":4:9", "'--force' names no commit for variant 'a'", "a hash or a"),
+        ("commit: 'a b'", ":4:9", "'a b' names no commit for variant 'a'", "a hash or a tag"),
+        ("comit: '{rev}'", ":4:1", "unknown key 'comit'", "did you mean 'commit'?"),
+        ("series: 3", ":4:9", "on or off", ""),
+        ("series: [a, b, c]", ":4:9", "on or off", ""),
+        ("serie: on", ":4:1", "unknown key 'serie'", "did you mean 'series'?"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place_commit_and_series(mistake, text, where, what, fix):
+    mistake(f"{PLAIN}{text}\n", where, what, fix)
+
+
+def test_a_variant_without_the_value_is_named(problem):
+    found = problem(UNUSED.replace("b: {rev: 4f0c2a1}", "b: {}") + "commit: '{rev}'\n")
+    assert found.where.endswith(":4:10")
+    assert found.what == "'{rev}' has no value for variant 'b'"
+
+
+@pytest.mark.parametrize(
+    ("variants", "said"), [("{a: {}}", "and here is 1"), ("{a: {}, b: {}}", "and here are 2")]
+)
+def test_two_variants_are_no_series(problem, variants, said):
+    text = f"name: n\nvariants: {variants}\nbenchmarks: {{x: {{command: ['true']}}}}\nseries: on\n"
+    found = problem(text)
+    assert found.where.endswith(":4:9")
+    assert found.what == f"a series has 3 variants or more, {said}"
+    assert found.fix == "name more variants, or leave 'series' out"

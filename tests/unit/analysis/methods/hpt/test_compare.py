@@ -1,12 +1,24 @@
+from __future__ import annotations
+
+import math
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
 from scipy.stats import mannwhitneyu, norm
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
+from analysis.methods.hpt import winners, winners as looking
 from analysis.methods.hpt.compare import hpt, signed_rank_stage
+from analysis.methods.hpt.page import hpt_report
+from analysis.methods.hpt.speedup import hpt_speedup, paired_t_confidence, paired_t_speedup
+from analysis.methods.hpt.winners import Lines, Ratios
+from analysis.pages.result import plain
+from tests.examples import examples
 
 
 def pair(
@@ -254,3 +266,257 @@ def test_sessions_are_a_caution_where_they_are_known() -> None:
     assert "session" not in told(None)
     assert "all runs stem from one session" in told([1, 1, 1, 1])
     assert "the runs of all 2 sessions as if they were" in told([1, 1, 2, 2])
+
+
+# --- Searched ratios against all of them, made and sorted: the same numbers, to the last bit
+
+
+Pair = tuple[PerformanceMatrix, PerformanceMatrix]
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kind = draw(st.sampled_from(["coarse", "smooth", "neighbours", "far apart"]))
+    sides = []
+    for _ in range(2):
+        size = draw(st.integers(1, 40))
+        if kind == "coarse":
+            x = rng.integers(1, 9, size) / 7
+        elif kind == "smooth":
+            x = rng.lognormal(0, 0.1, size)
+        elif kind == "neighbours":  # a few units in the last place: dividing twice goes wrong here
+            x = 1 + rng.integers(0, 6, size) * np.finfo(float).eps
+        else:
+            x = 10 ** rng.uniform(-140, 140, size)
+        sides.append(x)
+    return sides[0], sides[1]
+
+
+@settings(deadline=None, max_examples=examples(300))
+@given(samples(), st.booleans(), st.integers(1, 50))
+def test_counts_places_and_windows_are_those_of_all_sorted_ratios(
+    pair: tuple[np.ndarray, np.ndarray], negative: bool, few: int
+) -> None:
+    u, v = pair
+    every = np.sort((u[:, None] / v[None, :]).ravel())
+    ratios = Ratios.of(-u, -v) if negative else Ratios.of(u, v)
+    assert (ratios.total, ratios.least, ratios.most) == (every.size, every[0], every[-1])
+    for g in (*every[:: max(1, every.size // 9)], every[0] / 2, every[-1] * 2, float(every.mean())):
+        assert ratios.upto(g) == np.count_nonzero(every <= g)
+        assert ratios.below(g) == np.count_nonzero(every < g)
+    for k in {0, every.size // 3, every.size // 2, every.size - 1}:
+        # also where halving goes down to a handful of pairs
+        one = ratios.window(lambda _, upto, k=k: upto > k, few=few)
+        inside = every[one.before : one.before + int(one.counts.sum())]
+        values, counts = np.unique(inside, return_counts=True)
+        assert one.values.tolist() == values.tolist()
+        assert one.counts.tolist() == counts.tolist()
+        assert one.before <= k < one.before + inside.size
+        assert ratios.smallest(k) == every[k]
+        smaller, larger = every[every < values[0]], every[every > values[-1]]
+        assert one.under == smaller.max(initial=0)
+        assert one.over == larger.min(initial=np.inf)
+
+
+def ratios_suite(seed: int, better: str, kind: str, *, runs: tuple[int, int] = (2, 30)) -> Pair:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(*runs, (4, 2))
+    sides = []
+    for k, name in enumerate("xy"):
+        rows = {}
+        for i, size in enumerate(sizes[:, k].tolist()):
+            if kind == "coarse":
+                rows[f"b{i}"] = rng.integers(90, 110 + k, size) / 7
+            elif kind == "bimodal":
+                rows[f"b{i}"] = rng.choice([1.0, 1.5], size) * rng.lognormal(0.05 * k, 0.02, size)
+            else:
+                rows[f"b{i}"] = rng.lognormal(0.1 * k, 0.2, size)
+        sides.append(PerformanceMatrix.from_samples(name, rows, better=better))
+    return sides[0], sides[1]
+
+
+@pytest.mark.parametrize("kind", ["coarse", "smooth", "bimodal"])
+@pytest.mark.parametrize("better", ["lower", "higher"])
+@pytest.mark.parametrize("scores", ["raw", "auto", "log-ratio"])
+def test_curve_of_searched_ratios_is_that_of_made_ones(
+    kind: str, better: str, scores: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [ratios_suite(seed, better, kind) for seed in range(2)]
+    made = [plain(hpt_speedup(*pair, scores=scores).curve) for pair in pairs]
+    monkeypatch.setattr(winners, "_CELLS", 0)  # one benchmark at a time
+    assert [plain(hpt_speedup(*pair, scores=scores).curve) for pair in pairs] == made
+    monkeypatch.setattr(winners, "MADE", 0)
+    monkeypatch.setattr(winners, "_made", None)  # nothing is made any more
+    assert [plain(hpt_speedup(*pair, scores=scores).curve) for pair in pairs] == made
+
+
+@pytest.mark.parametrize("kind", ["coarse", "smooth", "bimodal"])
+@pytest.mark.parametrize("better", ["lower", "higher"])
+@pytest.mark.parametrize("scores", ["raw", "auto"])
+def test_given_ties_searched_ratios_give_the_curve_of_made_ones(
+    kind: str, better: str, scores: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = ratios_suite(0, better, kind, runs=(41, 60))
+    want = hpt_speedup(*pair, ties="exact", scores=scores).curve
+    monkeypatch.setattr(looking, "MADE", 0)
+    curve = hpt_speedup(*pair, ties="exact", scores=scores).curve
+    # of ratios that are one but for rounding another one may be named
+    np.testing.assert_allclose(curve.speedups, want.speedups, rtol=1e-10)
+    assert curve.at.tolist() == want.at.tolist()
+    assert curve.between.tolist() == want.between.tolist()
+
+
+@pytest.mark.parametrize("ties", ["table", "exact"])
+def test_curve_of_many_runs_is_that_of_hpt(ties: str) -> None:
+    x, y = ratios_suite(4, "lower", "smooth", runs=(700, 900))
+    curve = hpt_speedup(x, y, ties=ties).curve
+    for k, g in enumerate(curve.speedups.tolist()):
+        for near, want in ((-1e-9, curve.between[k]), (0, curve.at[k])):
+            found = hpt(x, y, speedup=g * (1 + near), ties=ties).confidence
+            assert found == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["table", "exact"])
+@pytest.mark.parametrize("clock", [None, 1e-4])
+def test_memory_grows_with_the_runs_not_with_their_product(ties: str, clock: float | None) -> None:
+    # Their 49 million ratios would take 390 MB.
+    rng = np.random.default_rng(3)
+    sides = []
+    for name in "xy":
+        values = rng.lognormal(0.0, 0.03, 7_000)
+        if clock is not None:
+            values = np.ceil(values / clock) * clock
+        sides.append(PerformanceMatrix.from_samples(name, {"b": values}, better="lower"))
+    tracemalloc.start()
+    try:
+        hpt_report(*sides, ties=ties)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 11e6
+
+
+# ---
+
+
+def test_medians_that_differ_by_rounding_are_equal_whatever_their_size() -> None:
+    g = 1.3
+    slope = np.array([1e-15, 1.0, 1e15, 1e15])
+    lines = Lines(slope=slope, level=slope / g, kind="raw", negated=False)
+    assert (slope * (1 / g) - lines.level)[2] != 0  # rounding, as large as a second
+    assert not lines.differences(np.array([g])).any()
+    # and what differs by more is told, however small it is
+    at_2 = lines.differences(np.array([2.0]))[0]
+    np.testing.assert_allclose(at_2 / slope, 1 / 2 - 1 / g)
+
+
+def test_logarithms_that_differ_by_rounding_are_equal_in_absolute_terms() -> None:
+    # relative to logarithms near 0, no rounding would be small
+    level = np.array([1e-13, -1e-13, 1e-3])
+    lines = Lines(slope=np.ones(3), level=level, kind="log-ratio", negated=False)
+    assert lines.differences(np.array([1.0]))[0].tolist() == [0.0, 0.0, -1e-3]
+
+
+# --- The paired t and the interval technique as functions of a speedup: scipy is the oracle
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_largest_speedup_is_where_the_test_just_accepts(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, r = int(rng.integers(2, 30)), float(rng.choice([0.6, 0.9, 0.95, 0.99]))
+    v = rng.lognormal(0, rng.choice([0.05, 0.5, 2.0]), n)
+    u = v ** rng.choice([0, 0.5, 1]) * rng.lognormal(0.2, rng.choice([0.05, 0.5, 1.5]), n)
+
+    def accepted(*speedups: float) -> np.ndarray:
+        done = stats.ttest_rel(u[:, None], np.outer(v, speedups), alternative="greater")
+        return done.pvalue <= 1 - r
+
+    found = paired_t_speedup(u, v, r)
+    grid = np.geomspace(1e-4, 1e4, 4001)
+    if found is None:
+        assert not accepted(*grid).any()
+        return
+    assert accepted(found * (1 - 1e-7)).all()
+    beyond = found * (1 + 1e-7)
+    assert not accepted(beyond, *grid[grid > beyond]).any()
+    # the lower end of the two-sided interval of the differences is 0 there
+    done = stats.ttest_rel(u, found * v).confidence_interval(2 * r - 1)
+    assert done.low == pytest.approx(0, abs=1e-6 * float(np.mean(u)))
+
+
+def test_what_has_no_answer() -> None:
+    one, two = np.array([2.0]), np.array([1.0])
+    assert paired_t_confidence(one, two) is None
+    assert paired_t_speedup(one, two) is None
+    equal = np.full(4, 2.0), np.full(4, 1.0)
+    assert paired_t_speedup(*equal) is None  # no spread at any speedup
+    assert paired_t_confidence(*equal) is None
+    v = np.array([1.0, 1.1, 0.9, 1.05])
+    assert paired_t_speedup(2 * v, v) == pytest.approx(2, rel=1e-6)  # proportional: up to the ratio
+
+
+@pytest.mark.parametrize("scores", ["raw", "ratio", "log-ratio"])
+@pytest.mark.parametrize("better", ["lower", "higher"])
+def test_rules_agree_with_their_own_tests_at_the_speedup(better: str, scores: str) -> None:
+    rng = np.random.default_rng(5)
+    shift = 0.3 if better == "higher" else -0.3
+    ours = {f"b{k}": rng.lognormal(shift, 0.1, 5) for k in range(8)}
+    theirs = {f"b{k}": rng.lognormal(0, 0.1, 5) for k in range(8)}
+    sides = tuple(
+        PerformanceMatrix.from_samples(name, rows, better=better)
+        for name, rows in (("A", ours), ("B", theirs))
+    )
+    _, t, interval = hpt_report(*sides, scores=scores, others=True).others
+    for rule, level in ((t, 0.95), (interval, 0.975)):
+        assert rule.speedup is not None
+        there = hpt_report(*sides, scores=scores, speedup=rule.speedup, others=True)
+        assert there.context.paired_t[0].confidence == pytest.approx(level, abs=1e-9)
+    assert interval.speedup < t.speedup
+    for g in (1.2, 3.0):  # the interval's confidence is 0 where the mean is below 0
+        tested = hpt_report(*sides, scores=scores, speedup=g, others=True)
+        p = tested.context.paired_t[0].pvalue_two_sided or 0
+        found = tested.others[2].confidence
+        assert found == pytest.approx(1 - p if g < 2 else 0, abs=1e-12)
+    tested = hpt_report(*sides, scores=scores, speedup=1.2, others=True)
+    assert tested.others[1].confidence == pytest.approx(tested.context.paired_t[0].confidence)
+
+
+def test_wrong_alternative() -> None:
+    side = PerformanceMatrix.from_samples("A", {"a": [1.0, 2.0]}, better="lower")
+    with pytest.raises(UsageError, match="alternative must be 'candidate', 'baseline'"):
+        hpt(side, side, alternative="greater")
+
+
+def test_two_sided_levels() -> None:
+    # Under equal programs each direction alone is claimed too often together, both at once are not.
+    rng = np.random.default_rng(11)
+    n, r, said = 9, 0.9, {None: 0, "two-sided": 0}
+    names = [f"b{k}" for k in range(n)]
+    for _ in range(300):
+        logs = rng.normal(0, 1, n)
+        a = PerformanceMatrix.from_samples(
+            "A", {k: [math.exp(x)] for k, x in zip(names, logs, strict=True)}, better="higher"
+        )
+        b = PerformanceMatrix.from_samples("B", {key: [1.0] for key in names}, better="higher")
+        for name in said:
+            found = hpt(a, b, confidence=r, scores="log-ratio", alternative=name)
+            said[name] += found.outcome != "undecided"
+    assert said["two-sided"] <= 300 * 0.1 + 3 * math.sqrt(300 * 0.09)
+    assert said[None] > 300 * 0.14  # the negative control: each direction by its own p
+
+
+def test_level_of_both_rules() -> None:
+    # Equal means: a speedup above 1 is claimed in 1 - r of suites by t, (1 - r) / 2 by the interval.
+    rng = np.random.default_rng(7)
+    draws = 500
+    t = interval = wrong = 0
+    for _ in range(draws):
+        v, u = rng.normal(10, 1, (2, 12))
+        t += (paired_t_speedup(u, v, 0.9) or 0) > 1
+        interval += (paired_t_speedup(u, v, 0.95) or 0) > 1
+        wrong += (paired_t_speedup(u * 1.05, v, 0.9) or 0) > 1
+    error = 4 * math.sqrt(draws * 0.1 * 0.9)
+    assert abs(t - 0.1 * draws) < error
+    assert abs(interval - 0.05 * draws) < error
+    assert wrong > 0.1 * draws + error  # the negative control: a difference is found
