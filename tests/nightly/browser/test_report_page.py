@@ -31,6 +31,7 @@ def load(path: str) -> SimpleNamespace:
 
 
 chromium = load("nightly/browser/chromium.py")
+sys.path.append(str(TESTS / "benchmarks"))  # what that program imports
 big = load("benchmarks/report.py")
 hostile = load("nightly/browser/hostile.py")
 profiled = load("profiled.py")
