@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..data.columns import verify_files
@@ -55,6 +55,19 @@ class VariantValues:
     commit: str | None
 
 
+class Cell(NamedTuple):
+    """An entry of the columns of `VariantValues`, and whether a time limit ended runs of it."""
+
+    log: float | None = None
+    baseline_log: float | None = None
+    own: float | None = None
+    sessions: int = 0
+    own_sessions: int = 0
+    program: str | None = None
+    commit: str | None = None
+    cut: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptTrial:
     """A trial as series need it.
@@ -84,6 +97,21 @@ class KeptTrial:
     unsteady: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
+
+    def cell(self, variant: str, benchmark: str) -> Cell | None:
+        """Give what one variant has of one benchmark; None where the trial has nothing of it."""
+        one = self.values.get(variant)
+        if one is None or benchmark not in self.benchmarks:
+            return None
+        k = self.benchmarks.index(benchmark)
+        columns = (one.log, one.baseline_log, one.own, one.sessions, one.own_sessions, one.programs)
+        cut = f"{benchmark} / {variant}" in self.cut
+        return Cell._make((*(column[k] for column in columns), one.commit, cut))
+
+    def inputs_of(self, benchmark: str) -> Mapping[str, str]:
+        """Give the SHA-256 of what the runs of a benchmark read, by its path."""
+        there = benchmark in self.benchmarks
+        return self.inputs[self.benchmarks.index(benchmark)] if there else {}
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types; what many trials share stands as a text."""
