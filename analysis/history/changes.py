@@ -12,6 +12,8 @@ References
 ----------
 .. [1] P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear
    models", Journal of the American Statistical Association 119, 2024.
+.. [2] H. B. Mann, D. R. Whitney, "On a test of whether one of two random variables is stochastically
+   larger than the other", Annals of Mathematical Statistics 18, 1947.
 """
 
 from __future__ import annotations
@@ -84,18 +86,11 @@ def least_share() -> float:
     return min(law.shares[0] for law in _table().values())
 
 
-# --- Windows of ranks along a series: the nights before a place against those from it on, by Mann-Whitney.
+# --- Windows of ranks along a series: the nights before a place against those from it on, by Mann-Whitney ([2]_).
 #
 # All rank sums come from one cumulative sum of the signs of differences. A window's p-value does not know the
 # values outside of it, so that windows without a change have jointly one law, whatever happens elsewhere ([1]_);
 # and since ranks are taken, that law is the same for all continuous laws of the values.
-#
-# References
-# ----------
-# .. [1] P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear
-#    models", Journal of the American Statistical Association 119, 2024.
-# .. [2] H. B. Mann, D. R. Whitney, "On a test of whether one of two random variables is stochastically
-#    larger than the other", Annals of Mathematical Statistics 18, 1947.
 
 
 GRID = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 40, 52, 64, 80, 104, 128)

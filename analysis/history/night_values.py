@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +48,7 @@ from ..record.trial_files import (
     RESOLVED,
     Manifest,
 )
-from .kept_nights import KeptTrial, VariantValues, imported_campaign
+from .kept_nights import Cell, KeptTrial, imported_campaign
 
 # --- What many nights hold: for each benchmark and variant a series of values, one a night.
 
@@ -263,14 +263,14 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         for name, matrix in matrices.items()
         if base is not None and name != manifest.baseline
     }
-    values = dict(_values(manifest, matrices, pairs, sessions, environments))
-    if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
-        raise InsufficientDataError(
-            f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
-        )
     rows = np.flatnonzero(cut_rows(trial, metric)[0])
     cells = np.unique(np.stack([trial.benchmark[rows], trial.variant[rows]]), axis=1).T.tolist()
     cut = tuple(f"{manifest.benchmarks[one]} / {manifest.variants[two]}" for one, two in cells)
+    values = dict(_values(manifest, matrices, pairs, sessions, environments, cut=cut))
+    if all(x.log is None and x.own is None for cells in values.values() for x in cells):
+        raise InsufficientDataError(
+            f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
+        )
     settings = settings_of(path)
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
     named: dict[str, str] = {}
@@ -368,37 +368,33 @@ def _values(
     pairs: Mapping[str, SessionMeans | None],
     sessions: Sequence[int],
     environments: Sequence[SessionEnvironment],
-) -> Iterator[tuple[str, VariantValues]]:
+    *,
+    cut: Collection[str],
+) -> Iterator[tuple[str, tuple[Cell, ...]]]:
     commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
-    programs = _programs(environments)
+    programs, none = _programs(environments), (None, None, 0)
     for name, matrix in matrices.items():
-        pair = pairs.get(name)
-        log, counts = _column(manifest, pair, "log")
-        own, own_counts = _column(manifest, means_of_one(matrix, sessions), "log")
-        yield (
-            name,
-            VariantValues(
-                log=log,
-                baseline_log=_column(manifest, pair, "baseline_log")[0],
-                own=own,
-                sessions=counts,
-                own_sessions=own_counts,
-                programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
-                commit=commits.get(name),
-            ),
-        )
+        pair, alone = _logs(pairs.get(name)), _logs(means_of_one(matrix, sessions))
+        cells = []
+        for bench in manifest.benchmarks:
+            log, base, count = pair.get(bench, none)
+            own, _, own_count = alone.get(bench, none)
+            program, is_cut = programs.get(f"{bench}/{name}"), f"{bench} / {name}" in cut
+            commit = commits.get(name)
+            cells.append(Cell(log, base, own, count, own_count, program, commit, is_cut))
+        yield name, tuple(cells)
 
 
-def _column(
-    manifest: Manifest, means: SessionMeans | None, name: str
-) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
-    """Give the values of all benchmarks of the trial, and how many sessions each rests on."""
-    found: dict[str, tuple[float | None, int]] = {}
-    if means is not None:
-        values = zip(means.benchmarks, getattr(means, name), means.sessions, strict=True)
-        found = {bench: (float(x), int(n)) for bench, x, n in values if math.isfinite(x)}
-    both = [found.get(bench, (None, 0)) for bench in manifest.benchmarks]
-    return tuple(x for x, _ in both), tuple(n for _, n in both)
+def _logs(means: SessionMeans | None) -> dict[str, tuple[float, float | None, int]]:
+    """Give the mean log of each benchmark that has one, the baseline's, and how many sessions they rest on."""
+    if means is None:
+        return {}
+    columns = (means.log.tolist(), means.baseline_log.tolist(), means.sessions.tolist())
+    return {
+        bench: (log, base if math.isfinite(base) else None, count)
+        for bench, log, base, count in zip(means.benchmarks, *columns, strict=True)
+        if math.isfinite(log)
+    }
 
 
 def _programs(environments: Iterable[SessionEnvironment]) -> dict[str, str | None]:

@@ -34,7 +34,7 @@ from ..record.commits import (
     with_settings,
 )
 from ..words import command_line
-from .kept_nights import KeptTrial, VariantValues, imported_campaign
+from .kept_nights import Cell, KeptTrial, imported_campaign
 from .night_values import (
     NIGHTS_MOST,
     Nights,
@@ -241,26 +241,15 @@ def _trial(
         if file.format == "asv" and one.cell.definition:
             ways[benchmark] = {"": one.cell.definition}
     variants, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*groups, strict=True))
-    sign, none = -1.0 if better == "higher" else 1.0, (None,) * len(benchmarks)
-    values = {}
-    for variant in variants:
-        logs = [
-            [
-                sign * log
-                for one in groups.get((variant, benchmark), {}).values()
-                if (log := _session_log(one, metric)) is not None
-            ]
-            for benchmark in benchmarks
-        ]
-        values[variant] = VariantValues(
-            log=none,
-            baseline_log=none,
-            own=tuple(fmean(one) if one else None for one in logs),
-            sessions=(0,) * len(benchmarks),
-            own_sessions=tuple(map(len, logs)),
-            programs=none,
-            commit=None,
-        )
+    sign = -1.0 if better == "higher" else 1.0
+
+    def cell(variant: str, benchmark: str) -> Cell:
+        sittings = groups.get((variant, benchmark), {}).values()
+        own = [sign * x for one in sittings if (x := _session_log(one, metric)) is not None]
+        cut = any(one.cell.cut for those in sittings for one in those)
+        return Cell(own=fmean(own) if own else None, own_sessions=len(own), cut=cut)
+
+    values = {one: tuple(cell(one, other) for other in benchmarks) for one in variants}
     unit = next((one.cell.unit for one in cells if one.cell.unit), "")
     return KeptTrial(
         trial=name,
@@ -278,11 +267,7 @@ def _trial(
         inputs=tuple(ways.get(benchmark, {}) for benchmark in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
         host_record={},
-        cut=tuple(
-            f"{benchmark} / {variant}"
-            for (variant, benchmark), sittings in groups.items()
-            if any(one.cell.cut for those in sittings.values() for one in those)
-        ),
+        cut=tuple(f"{one} / {two}" for two, one in groups if cell(two, one).cut),
     )
 
 

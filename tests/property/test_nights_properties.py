@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, strategies as st
 
 from analysis.data.merging import StatedCampaign
-from analysis.history.kept_nights import KeptTrial, VariantValues
+from analysis.history.kept_nights import Cell, KeptTrial
 from analysis.history.night_values import RawNight
 from analysis.history.series import series_of
 
@@ -17,16 +16,8 @@ FIELDS = ("variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "st
 
 
 def kept(*, order="shuffled", seed=1, commit=None, program=None, entry=None, log=0.0, host="lab3"):
-    base = VariantValues(
-        log=(None,),
-        baseline_log=(None,),
-        own=(0.0,),
-        sessions=(0,),
-        own_sessions=(1,),
-        programs=(program,),
-        commit=commit,
-    )
-    tip = replace(base, log=(log,), baseline_log=(0.0,), sessions=(1,), programs=("9",))
+    base = Cell(own=0.0, own_sessions=1, program=program, commit=commit)
+    tip = base._replace(log=log, baseline_log=0.0, sessions=1, program="9")
     return KeptTrial(
         trial="t",
         host=host,
@@ -39,7 +30,7 @@ def kept(*, order="shuffled", seed=1, commit=None, program=None, entry=None, log
         unit="s",
         better="lower",
         complete=True,
-        values={"v1": base, "tip": tip},
+        values={"v1": (base,), "tip": (tip,)},
         inputs=({} if entry is None else {"x.in": entry},),
         campaign=StatedCampaign(
             identity=(2, f"{seed}"),

@@ -203,8 +203,8 @@ def test_a_damaged_cache_is_passed_over(runs):
         b"",
         b"\x00\xff" * 50,
         data[: len(data) // 2],
-        data.replace(b'"rule":4', b'"rule":2'),
-        data.replace(b'"log":[', b'"log":[1.5,'),
+        data.replace(b'"rule":5', b'"rule":2'),
+        data.replace(b'"tip":[[', b'"tip":[[1.5],['),
         b"[]\n{}\nnull\n" + data,
     ):
         path.write_bytes(damaged)
@@ -217,7 +217,12 @@ def test_a_damaged_cache_is_passed_over(runs):
         (lambda row: row.update(night={}), 3),
         (lambda row: row.update(night=None), 3),
         (lambda row: row["night"].update(values={"tip": {}}), 3),
-        (lambda row: row["night"]["values"]["tip"]["log"].append(0.0), 3),  # of another length
+        (
+            lambda row: row["night"]["values"]["tip"].append(
+                [None] * 3 + [0] * 2 + [None] * 2 + [False]
+            ),
+            3,
+        ),
         (lambda row: row.update(files=[]), 0),  # these are hashed again
         (lambda row: row.update(manifest=None), 3),
         (lambda row: row.update(rule=3), 3),
@@ -262,7 +267,7 @@ def test_what_lies_beside_trials_is_not_believed(runs):
     """Authority: with a forged cache a night of 0.061 was told as 1.744, while every trial verified."""
     first = read_nights([runs])
     forged = kept_file(runs / "night-02", None).read_bytes()
-    (runs / ".fairtrial-nights.jsonl").write_bytes(forged.replace(b'"log":[', b'"log":[1.5,'))
+    (runs / ".fairtrial-nights.jsonl").write_bytes(forged.replace(b'"tip":[[', b'"tip":[[1.5],['))
     shutil.rmtree(kept_folder(runs))
     assert read_nights([runs]) == first
     assert {path.name for path in runs.iterdir()} == {
