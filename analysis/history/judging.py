@@ -257,7 +257,9 @@ class Judge:
             few = "few-new" if new.size < NIGHTS[0] else alarm.reason or "between"
             reason = "few-nights" if reference.size < FEWEST else few
         # runs that a time limit ended, each of (candidate, baseline), in the nights of reference and in the new ones
-        then, now = ([night.cut for night in part] for part in _parts(series, begin, end))
+        then, now = (
+            [one.cut for one in part] for part in (series.values[begin:end], series.values[end:])
+        )
         longer = any(one for one, _ in now) or any(base for _, base in then)
         shorter = any(base for _, base in now) or any(one for one, _ in then)
         if (outcome == "passed" and longer) or (outcome == "proven" and shorter):
@@ -299,10 +301,6 @@ class Judge:
             "missing": sum(series.missing[one.first : end + 1]),
             "environment": tuple(dict.fromkeys(environment)),
         }
-
-
-def _parts(series: NightSeries, begin: int, end: int) -> tuple[Sequence[Night], Sequence[Night]]:
-    return series.values[begin:end], series.values[end:]
 
 
 def _level(series: NightSeries, log: float) -> dict[str, Any]:
@@ -441,11 +439,11 @@ def judge_nights(
         every.values(), key=lambda one: (moment_of(one.started_at) or _EARLIEST, one.trial)
     )
     gone = {} if condition is None or "" in allow_missing else _gone(nights.series, new)
-    last = judged[-1]
+    about = ("campaign", "metric", "unit", "better", "baseline")
     history = History(
         place=nights.place,
         host=nights.hosts,
-        **{name: getattr(last, name) for name in _OF_THE_NEWEST},
+        **{name: getattr(judged[-1], name) for name in about},
         first_at=ordered[0].started_at,
         last_at=ordered[-1].started_at,
         nights=len(every),
@@ -476,9 +474,6 @@ def judge_nights(
     cautions = cautions_of(nights, history, found, level, held_back=held_back, no_night_since=unmet)
     history = replace(history, cautions=cautions)
     return replace(history, following=next_of(history, asked, held_back=bool(held_back)))
-
-
-_OF_THE_NEWEST = ("campaign", "metric", "unit", "better", "baseline")
 
 
 def _changes_of(
