@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -375,21 +376,23 @@ def history(*, places: list[str], args: _HistoryOptions, out: TextIO, err: TextI
 
 def _is_filling(places: Sequence[str]) -> bool:
     """Tell whether one folder of nights is named, and no trial: its first night is the begin of a series."""
+    from ..importers.reader import is_file
     from ..record.fleet import is_fleet
     from ..record.trial_files import MANIFEST
 
     path = Path(places[0])
-    named = is_fleet(path) or (path / MANIFEST).exists()
-    return len(places) == 1 and path.is_dir() and not named
+    named = is_fleet(path) or is_file(str(path / MANIFEST))
+    return len(places) == 1 and os.path.isdir(path) and not named  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
 
 
 def _ordered_variants(places: Sequence[str]) -> Path | None:
     """Give the trial that is named alone, where its campaign has ``series: on``."""
     from ..data.host_record import ordered_variants_of
+    from ..importers.reader import is_file
     from ..record.trial_files import MANIFEST
 
     path = Path(places[0])
-    alone = len(places) == 1 and (path / MANIFEST).is_file()
+    alone = len(places) == 1 and is_file(str(path / MANIFEST))
     return path if alone and ordered_variants_of(path) is not None else None
 
 

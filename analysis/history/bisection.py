@@ -37,7 +37,7 @@ from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
 from ..words import WIDTH, normal, shown
-from .step_search import Answer, Culprit, Kind, OpenRun, PairWord, Proof, Search, Why
+from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
 
 T = TypeVar("T")
 BisectionAnswer = Literal[Answer, "not-built"]
@@ -335,14 +335,10 @@ def bisection_of(
     why, last, found = skipped or {}, len(commits) - 1, search.found
     out = sorted({*why, *search.skipped})
     answer: BisectionAnswer | None = "not-built" if {0, last} & {*out} else None
-    culprits: tuple[Culprit, ...] = ()  # they are told once it is over
-    open_runs: tuple[OpenRun, ...] = ()
-    refuted: tuple[Culprit, ...] = ()
-    first, sessions = search.first, len(search.sessions)
+    sessions = len(search.sessions)
     builds = len({k for places in search.measured for k in places})
     if found is not None:
-        answer, first, sessions, builds = found.answer, found.first, found.sessions, found.builds
-        culprits, open_runs, refuted = found.culprits, found.open, found.refuted
+        answer, sessions, builds = found.answer, found.sessions, found.builds
 
     def step(one: Culprit) -> ProvenStep:
         return ProvenStep(
@@ -361,11 +357,9 @@ def bisection_of(
         good=_with(End, commits[0], name=good),
         bad=_with(End, commits[last], name=bad),
         commits=last,
-        margin=search.margin,
-        risk=search.risk,
-        looks=tuple(search.looks),
-        first=first,
-        culprits=tuple(map(step, culprits)),
+        **{name: getattr(found or search, name) for name in ("margin", "risk", "looks", "first")},
+        # steps are told once it is over
+        culprits=tuple(map(step, found.culprits if found else ())),
         open=tuple(
             OpenStep(
                 after=commits[one.after].commit,
@@ -375,9 +369,9 @@ def bisection_of(
                 probability=one.probability,
                 why=one.why,
             )
-            for one in open_runs
+            for one in (found.open if found else ())
         ),
-        refuted=tuple(map(step, refuted)),
+        refuted=tuple(map(step, found.refuted if found else ())),
         skipped=tuple(
             _with(SkippedCommit, commits[k], why=why.get(k, "fails in every run")) for k in out
         ),

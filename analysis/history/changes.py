@@ -12,6 +12,8 @@ References
 ----------
 .. [1] P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear
    models", Journal of the American Statistical Association 119, 2024.
+.. [2] H. B. Mann, D. R. Whitney, "On a test of whether one of two random variables is stochastically
+   larger than the other", Annals of Mathematical Statistics 18, 1947.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -84,18 +86,11 @@ def least_share() -> float:
     return min(law.shares[0] for law in _table().values())
 
 
-# --- Windows of ranks along a series: the nights before a place against those from it on, by Mann-Whitney.
+# --- Windows of ranks along a series: the nights before a place against those from it on, by Mann-Whitney ([2]_).
 #
 # All rank sums come from one cumulative sum of the signs of differences. A window's p-value does not know the
 # values outside of it, so that windows without a change have jointly one law, whatever happens elsewhere ([1]_);
 # and since ranks are taken, that law is the same for all continuous laws of the values.
-#
-# References
-# ----------
-# .. [1] P. Fryzlewicz, "Narrowest significance pursuit: inference for multiple change-points in linear
-#    models", Journal of the American Statistical Association 119, 2024.
-# .. [2] H. B. Mann, D. R. Whitney, "On a test of whether one of two random variables is stochastically
-#    larger than the other", Annals of Mathematical Statistics 18, 1947.
 
 
 GRID = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 40, 52, 64, 80, 104, 128)
@@ -248,22 +243,24 @@ class Changes(Result):
     `least_p`: The smallest p of all windows after that; None where none was looked at. `p_star`: What a p may be at most
     to count; None below 8 values. `pvalue`: The share of series without a change whose least p is this or less; never
     too small. `intervals`: In the order of the series; no two share a place. `places`: The best place in each: the
-    number of the first value behind the change. `steps`: What changed there.
+    number of the first value behind the change. `steps`: What changed there. `windows`: Those that may count.
     """
 
     method: ClassVar[str] = "changes"
+    unlisted: ClassVar[frozenset[str]] = frozenset({"windows"})
 
     values: Array
-    risk: float
+    risk: float = math.nan
     autocorrelation: float | None
-    inflation: float
-    least_p: float | None
-    p_star: float | None
-    pvalue: float | None
-    intervals: tuple[ChangeInterval, ...]
-    places: tuple[int, ...]
-    steps: tuple[Step, ...]
+    inflation: float = 1.0
+    least_p: float | None = None
+    p_star: float | None = None
+    pvalue: float | None = None
+    intervals: tuple[ChangeInterval, ...] = ()
+    places: tuple[int, ...] = ()
+    steps: tuple[Step, ...] = ()
     references: tuple[str, ...] = REFERENCES
+    windows: Windows | None = None
 
     def alarm(
         self,
@@ -358,77 +355,40 @@ def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
     return changes_at(looked_at(x), float(risk))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LookedAt:
-    """A series with all its windows, before it is known at which level one of them counts.
-
-    `resembles`: The autocorrelation, None below 20 values. `inflation`: What it is corrected by. `windows`,
-    `law`, `least`, `pvalue`: None below 8 values. `corrected`: Whether neighbours that resemble each other were
-    allowed for.
-    """
-
-    values: Array
-    resembles: float | None
-    inflation: float
-    windows: Windows | None
-    law: LeastP | None
-    least: float | None
-    pvalue: float | None
-    corrected: bool
-
-
-def looked_at(x: Array, *, corrected: bool = True) -> LookedAt:
-    """Compare the two sides of all windows of at most 400 finite values."""
+def looked_at(x: Array, *, corrected: bool = True) -> Changes:
+    """Compare the two sides of all windows of at most 400 finite values; at which level one counts is not known yet."""
+    values = x.copy()
+    values.flags.writeable = False
     r = autocorrelation(x) if x.size >= CORRECTED else None
-    inflation = inflation_for(r, x.size) if corrected else 1.0
-    windows = law = least = share = None
-    if x.size >= FEWEST:
-        law = law_of(x.size)
-        windows = windows_of(x, inflation)
-        least = float(windows.pvalue.min())
-        share = law.risk_of(least)
-        windows = windows.only(windows.pvalue <= law.threshold(RISKS[1]))  # no level is above it
-    return LookedAt(
-        values=_frozen(x),
-        resembles=r,
-        inflation=inflation,
-        windows=windows,
-        law=law,
-        least=least,
-        pvalue=share,
-        corrected=corrected,
-    )
+    found = Changes(values=values, autocorrelation=r)
+    if corrected:
+        found = replace(found, inflation=inflation_for(r, x.size))
+    if x.size < FEWEST:
+        return found
+    law, windows = law_of(x.size), windows_of(x, found.inflation)
+    least = float(windows.pvalue.min())
+    kept = windows.only(windows.pvalue <= law.threshold(RISKS[1]))  # no level is above it
+    return replace(found, least_p=least, pvalue=law.risk_of(least), windows=kept)
 
 
-def changes_at(seen: LookedAt, level: float) -> Changes:
+def changes_at(seen: Changes, level: float) -> Changes:
     """Give the intervals at a level; below the least simulated share nobody knows a p that is small enough, and none counts."""
-    x = seen.values
-    threshold = None
-    found: tuple[ChangeInterval, ...] = ()
-    if seen.windows is not None and seen.law is not None:
-        threshold = seen.law.threshold(level)
+    x, threshold = seen.values, None
+    found: list[ChangeInterval] = []
+    if seen.windows is not None:
+        threshold = law_of(x.size).threshold(level)
         significant = seen.windows.only(seen.windows.pvalue <= threshold)
-        found = tuple(sorted(_shortest(significant, 0, x.size - 1), key=lambda one: one.first))
+        found = sorted(_shortest(significant, 0, x.size - 1), key=lambda one: one.first)
     places = places_of(x, found)
-    return Changes(
-        values=x,
+    return replace(
+        seen,
         risk=level,
-        autocorrelation=seen.resembles,
-        inflation=seen.inflation,
-        least_p=seen.least,
         p_star=threshold,
-        pvalue=seen.pvalue,
-        intervals=found,
+        intervals=tuple(found),
         places=places,
         steps=steps_of(x, places),
-        cautions=tuple(_cautions(x, seen)),
+        cautions=tuple(_cautions(seen)),
     )
-
-
-def _frozen(x: Array) -> Array:
-    kept = x.copy()
-    kept.flags.writeable = False
-    return kept
 
 
 def _shortest(windows: Windows, first: int, last: int) -> Iterator[ChangeInterval]:
@@ -524,25 +484,21 @@ def _welch_half(before: Array, behind: Array, risk: float) -> float:
     return -float(stdtrit(freedom, risk / 2)) * math.sqrt(sum(parts))
 
 
-def _cautions(x: Array, seen: LookedAt) -> Iterator[Caution]:
-    r, inflation = seen.resembles, inflation_for(seen.resembles, x.size)
+def _cautions(seen: Changes) -> Iterator[Caution]:
+    x, r, text = seen.values, seen.autocorrelation, ""
     if x.size < FEWEST:
         text = f"{x.size} values: {FEWEST} are needed before a change can be told"
         yield Caution("too-few-nights", text)
         return
-    often, text = "more often than the risk says", ""
+    often = "hold no change {}more often than the risk says"
     if r is None and autocorrelation(x) > 0.5:
-        text = f"seem to resemble each other, which {x.size} values cannot tell: an interval may hold no change {often}"
-    elif inflation > 1.0 and not seen.corrected:
-        text = (
-            f"resemble each other (r {r:.2f}), and nights were taken to be independent: an interval may hold no "
-            f"change far {often}"
-        )
-    elif inflation > 1.0:
-        text = (
-            f"resemble each other (r {r:.2f}): p-values are taken at z / {inflation:.2f}, and an interval may still "
-            f"hold no change {often}"
-        )
+        text = f"seem to resemble each other, which {x.size} values cannot tell: an interval may {often.format('')}"
+    elif seen.inflation > 1.0:
+        often = f"p-values are taken at z / {seen.inflation:.2f}, and an interval may still {often.format('')}"
+        text = f"resemble each other (r {r:.2f}): {often}"
+    elif inflation_for(r, x.size) > 1.0:
+        often = f"and nights were taken to be independent: an interval may {often.format('far ')}"
+        text = f"resemble each other (r {r:.2f}), {often}"
     if text:
         yield Caution("neighbours-alike", f"neighbouring values {text}")
 

@@ -1,30 +1,31 @@
-"""The result of `history`: what each series of nights says, and what its host did meanwhile."""
+"""The result of `history`: what each series of nights says, its answer in one sentence, and what to do next."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from ..errors import FairtrialError
 from ..pages.difference import Difference
 from ..pages.model import Next
-from ..pages.result import Result
-from ..record.environment import Change, diff
+from ..pages.number_format import counted, listed
+from ..pages.result import Result, parse_condition
 from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
-from .alarm import Alarm
-from .changes import REFERENCES, Step
-from .night_values import Night, NightSeries
+from ..words import apart, shorten, shown
+from .alarm import NEWEST, Alarm
+from .changes import FEWEST, REFERENCES, Step
+from .night_values import Night, NightSeries, moment_of
 
 Cause = Literal["program", "both", "host", "host-or-program"]
 Outcome = Literal["passed", "proven", "undecided"]
 YESTERDAY: Final = "yesterday"  # of ``--since``: another day tomorrow
+NO_NIGHT: Final = "no-night-since"
 EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 CAUSES: dict[Cause, str] = {
@@ -109,11 +110,9 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeriesHistory:
+class SeriesHistory(NightSeries):
     """What one series of nights says.
 
-    `begins`: The trial of its first night. `ends`: Why another series of the benchmark follows
-    ("campaign", "baseline", ...), None for the newest; `changed` says it in a sentence.
     `autocorrelation`, `inflation`, `least_p`, `p_star`, `pvalue`: As in `Changes`, at `level`. `level`: The
     risk of its intervals, after the correction. `pvalue_adjusted`: The share of series without a change, after
     the correction, that have such a p anywhere. `segments`: Between the places of its intervals. `alarm`, `outcome`: What the gate
@@ -123,18 +122,6 @@ class SeriesHistory:
     "few-nights", "few-new", "no-night" (none since yesterday), "nights-depend", "drift", "cut-off", "between"; else None.
     """
 
-    benchmark: str
-    variant: str
-    paired: bool
-    metric: str
-    unit: str
-    better: Better
-    campaign: str
-    baseline: str | None
-    begins: str
-    ends: str | None
-    changed: str | None
-    values: tuple[Night, ...]
     autocorrelation: float | None
     inflation: float
     level: float
@@ -224,6 +211,19 @@ class History(Result):
         return tuple(one for one in self.series if one.ends is None)
 
     @property
+    def changes(self) -> list[tuple[SeriesHistory, HistoryInterval]]:
+        """The changes of the series that go on: new ones first, then the slower ones, then the later ones."""
+        found = [(series, one) for series in self.newest for one in series.intervals]
+        return sorted(
+            found,
+            key=lambda pair: (
+                pair[1].new is False,
+                pair[1].step.speedup > 1,
+                len(pair[0].values) - pair[1].place_value,
+            ),
+        )
+
+    @property
     def outcome(self) -> Outcome | None:
         """The worst of all series at the gate; None without a gate."""
         if self.gate is None:
@@ -240,69 +240,169 @@ class History(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence."""
-        from .sentences import sentence_of
-
-        return sentence_of(self)
+        """The answer in one sentence: what the gate says of the newest nights, or without one what changed."""
+        return _changed(self) if self.outcome is None else _at_gate(self, self.outcome)
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next: command lines that can be pasted, one after the other."""
         return tuple(one.line for one in self.following)
 
+    def called(self, some: Sequence[SeriesHistory], width: int = 28) -> list[str]:
+        """Name some of the series beside each other, by their variants too where several of them go on."""
+        several = len({one.variant for one in self.newest}) > 1
+        return apart([one.benchmark + f" ({one.variant})" * several for one in some], width)
 
-# --- Whether a program or its host changed in an interval, by the records of neighbouring
-# trials and by the baseline.
+    def names(self, some: Sequence[SeriesHistory]) -> str:
+        """Name the first of some series, and count the rest."""
+        return listed(self.called(some), 2)
 
 
-def host_changes(earlier: Night, later: Night) -> tuple[Change, ...]:
-    """Compare the hosts of two nights of a series, and the baseline's own programs on them.
+# --- The answer in one sentence.
 
-    Of a fleet each change names its host. Where one of both has no record nothing is said.
+
+_DATE, _MINUTE, _SECOND = 10, 16, 19  # where these end in a time of RFC 3339
+
+
+def label_of(values: Sequence[Night]) -> Callable[[int], str]:
+    """Give what names a night: its date, of several in a day the time too, else its trial.
+
+    Where all are of one day the time stands alone; where two began in one second, or a time is unknown, the
+    trials stand.
     """
-    a, b = earlier.host_facts, later.host_facts
-    if "hosts" not in a or "hosts" not in b:
-        return diff(a, b) if a and b else ()
-    return tuple(
-        replace(change, what=f"on {host}: {change.what}")
-        for host, record in a["hosts"].items()
-        if record and (other := b["hosts"].get(host))
-        for change in diff(record, other)
+    starts = [one.started_at or "" for one in values]
+    if all(moment_of(start) is not None for start in starts):
+        days = [text[:_DATE] for text in starts]
+        begin = _DATE + 1 if len({*days}) == 1 else 0
+        for end in (_DATE, _MINUTE, _SECOND):
+            times = [f"{text[:_DATE]} {text[_DATE + 1 : end]}"[begin:] for text in starts]
+            labels = days if end == _DATE else times
+            if len({*labels}) == len(labels):
+                return labels.__getitem__
+    return lambda k: shorten(shown(values[k].trial), 24)
+
+
+def _noun(history: History) -> str:
+    return "series" if len({one.variant for one in history.newest}) > 1 else "benchmarks"
+
+
+def _changed(history: History) -> str:
+    newest, since = history.newest, history.since
+    many, most = len(newest), max((len(one.values) for one in newest), default=0)
+    if not any(one.enough for one in newest):
+        return f"{counted(most, 'night')}: {FEWEST} are needed before a change can be told"
+    if any(one.code == NO_NIGHT for one in history.cautions):
+        latest = "" if history.last_at is None else f", the newest is {history.last_at[:_DATE]}"
+        return f"no night since {since}{latest}"
+    # nights before a change of the campaign or baseline are another series
+    fewer = most < history.nights and any(one.ends is not None for one in history.series)
+    nights = "the newest " * fewer + counted(most if fewer else history.nights, "night")
+    changes = [pair for pair in history.changes if since is None or pair[1].new]
+    if not changes:
+        when = nights if since is None else f"the nights since {since}"
+        if many == 1:
+            return f"{history.names(newest)} shows no change in {when}"
+        return f"none of {many} {_noun(history)} shows a change in {when}"
+    series, one = changes[0]
+    last = (
+        f"{history.names([series])} {series.difference(one.step).ranged('before')}, "
+        f"from {label_of(series.values)(one.place_value)} on{'' if series.paired else ', by host or program'}"
     )
+    if many == 1:
+        return last if len(changes) == 1 else f"{len(changes)} changes in {nights}; {last}"
+    changed = len({id(one) for one, _ in changes})
+    return f"{changed} of {many} {_noun(history)} changed in {nights}: {last}"
 
 
-class HostRecords:
-    """How the records of the host differ between neighbouring trials; each pair is compared once."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str, str], tuple[str, ...]] = {}
-
-    def between(self, old: Night, new: Night) -> tuple[str, ...]:
-        """Say how two nights differ, a sentence each; nothing where one of them has no record."""
-        pair = (old.trial, old.path, new.trial, new.path)
-        if pair not in self._known:
-            changes = () if old.host_facts == new.host_facts else host_changes(old, new)
-            self._known[pair] = tuple(one.what for one in changes)
-        return self._known[pair]
-
-    def inside(self, series: NightSeries, first: int, last: int) -> tuple[str, ...]:
-        """Say what differs between neighbours from value `first` to value `last`, each sentence once."""
-        nights = series.nights[first : last + 1]
-        texts = (what for old, new in itertools.pairwise(nights) for what in self.between(old, new))
-        return tuple(dict.fromkeys(texts))
-
-    def along(self, series: Sequence[NightSeries]) -> tuple[HostChange, ...]:
-        """Give all changes of the host, in the order of time."""
-        found: dict[str, tuple[str | None, dict[str, None]]] = {}
-        for one in series:
-            for old, new in itertools.pairwise(one.nights):
-                if what := self.between(old, new):
-                    found.setdefault(new.trial, (new.started_at, {}))[1].update(dict.fromkeys(what))
-        ordered = sorted(found.items(), key=lambda pair: (pair[1][0] or "", pair[0]))
-        return tuple(
-            HostChange(trial=trial, started_at=start, what=tuple(what))
-            for trial, (start, what) in ordered
+def _at_gate(history: History, outcome: Outcome) -> str:
+    asked, undecided = parse_condition(history.gate or ""), outcome == "undecided"
+    limit, gain = f"{asked.percent:.12g} %", asked.kind == "faster"
+    some = [one for one in history.newest if one.outcome == outcome]
+    if undecided and history.gone:
+        was = "was" if len(history.gone) == 1 else "were"
+        return (
+            f"{listed(history.gone, 8)} {was} measured in the nights before, and not in the newest "
+            "(--allow-missing, or --since behind the end, accepts that)"
         )
+    if not some:
+        return "no series goes on: nothing is decided"
+    first, many = some[0], len(history.newest)
+    if undecided and first.reason != "between":
+        return _why_open(history, [one for one in some if one.reason == first.reason], limit)
+    against, wanted = _against(some), f"the wanted gain of {limit}"
+    if outcome == "passed" and many > 1:
+        what = f"have {wanted}" if gain else f"are within the {limit} allowed"
+        return f"all {many} {_noun(history)} {what} {against}"
+    names = history.names([first])
+    if first.against is None:
+        return f"{names}: nothing is decided"
+    also = f", and {len(some) - 1} more" if len(some) > 1 else ""
+    step, found = first.against, first.difference(first.against)
+    whole = f"{found.clause()} {found.link} before{also}"
+    if undecided:
+        what = f"{wanted if gain else limit} is neither proven nor ruled out"
+        low, high = (asked.limit if end is None else end for end in (step.low, step.high))
+        if low > asked.limit if gain else high < asked.limit:
+            return f"{names} {whole}, {against}, but its newest nights do not all lie beyond {limit}: {what}"
+        between = found.between() or "an unknown amount"
+        return f"{names} {found.verb} {between} than before{also}, {against}: {what}"
+    if gain:
+        what = f"{wanted} is {'' if outcome == 'passed' else 'not '}there"
+    else:
+        what = f"{'within' if outcome == 'passed' else 'more than'} the {limit} allowed"
+    newest = counted(0 if first.alarm is None else first.alarm.nights, "newest night")
+    rests = "" if first.alarm is None else f", by {newest} {against}"
+    return f"{names} {whole}{rests}: {what}"
+
+
+def _why_open(history: History, some: Sequence[SeriesHistory], limit: str) -> str:
+    """Say why nothing is decided of some series with one reason, which their intervals are not."""
+    first, against = some[0], _against(some)
+    within = f"within {limit} {against}, but"
+    label, alike = label_of(first.values), f"(r {first.autocorrelation or 0:.2f})"
+    found = {
+        "no-night": f"no night since {history.since}, the newest is {label(len(first.values) - 1)}",
+        "cut-off": f"runs that were stopped at their limit could overturn the answer {against}",
+        "few-new": f"fewer than 2 nights are new {against}, which decide nothing",
+        "nights-depend": f"{within} neighbouring nights resemble each other too much to rely on it {alike}",
+    }.get(first.reason or "")
+    if first.reason == "drift" and first.drift is not None:
+        drift = first.difference(first.drift).clause()
+        found = f"{within} {drift} than the first 8 nights; --since NIGHT accepts what came before"
+    if found is None:
+        held = first.alarm.reference if first.alarm is not None else 0
+        newest = " before the newest 8" if history.since in (None, YESTERDAY) else ""
+        found = f"{counted(held, 'night')} of reference{newest}{_span(first)}, and 8 are needed"
+    return f"{history.names(some)}: {found}"
+
+
+def _against(some: Sequence[SeriesHistory]) -> str:
+    """Name the nights of reference; of several series that with most, and how many the others have."""
+    held = [(one.reference.nights, one) for one in some if one.reference is not None]
+    if not held:
+        return "without any before"
+    least = min(nights for nights, _ in held)
+    most, widest = max(held, key=lambda pair: pair[0])
+    many = counted(most, "night") if least == most else f"{least} to {most} nights"
+    return f"against {many}{_span(widest)}"
+
+
+def _span(one: SeriesHistory) -> str:
+    label, held = label_of(one.values), one.reference
+    return "" if held is None else f" ({label(held.first_value)} to {label(held.last_value)})"
+
+
+def alarm_alone(history: History) -> str | None:
+    """Say that an alarm is newer than any interval: fewer nights are enough for it than for a place; else None."""
+    some = [
+        one
+        for one in history.newest
+        if one.alarm is not None
+        and one.alarm.word == "proven"
+        and all(each.last_value <= len(one.values) - NEWEST for each in one.intervals)
+    ]
+    text = "an alarm before any interval; further nights tell where it began"
+    return f"{history.names(some)}: {text}" if some else None
 
 
 # --- What to do after `history`: the commits of a change, the nights on both sides of it, the page.
@@ -349,21 +449,8 @@ def short_commit(name: str, digits: int = _DIGITS) -> str:
     return name[:digits] if _HASH.fullmatch(name) else name
 
 
-def newest_changes(history: History) -> list[tuple[SeriesHistory, HistoryInterval]]:
-    """Give the changes of the series that go on: new ones first, then the slower ones, then the later ones."""
-    return sorted(
-        ((series, one) for series in history.newest for one in series.intervals),
-        key=lambda pair: (
-            pair[1].new is False,
-            pair[1].step.speedup > 1,
-            len(pair[0].values) - pair[1].place_value,
-        ),
-    )
-
-
 def _commands(history: History, asked: Sequence[str]) -> Iterator[Next]:
-    metric = history.metric if "--metric" in asked else None
-    changes = newest_changes(history)
+    metric, changes = history.metric if "--metric" in asked else None, history.changes
     found = [words for pair in changes if (words := bisect_words(*pair, metric)) is not None]
     yield from (Next(words, "which commit did it") for words in found[:_BISECTED])
     proven = next((one for one in history.newest if one.outcome == "proven"), None)

@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -14,41 +14,35 @@ import numpy as np
 
 from ..announcing import doing
 from ..errors import InsufficientDataError, UsageError
-from ..pages.model import merged
 from ..pages.result import Condition, parse_condition
+from ..record.environment import Change, diff
 from ..stats.arguments import counted
 from ..stats.multiplicity import Correction, adjusted, check_correction
 from .alarm import (
     FEWEST,
     NEWEST,
     NIGHTS,
+    Direction,
     alarm_of,
     banerjee_half,
     begin_of_reference,
     half_of,
 )
-from .changes import RISKS, ChangeInterval, Changes, changes_at, looked_at, step_of
+from .changes import RISKS, Changes, changes_at, looked_at, step_of
 from .judged import (
     YESTERDAY,
     Cause,
     History,
     HistoryInterval,
+    HostChange,
     HostInterval,
-    HostRecords,
     Outcome,
     Segment,
     SeriesHistory,
     next_of,
 )
-from .night_values import Nights, NightSeries, moment_of
+from .night_values import Night, Nights, NightSeries, moment_of
 from .sentences import cautions_of
-
-_LEVEL = 0.95  # of what the newest nights are against those before
-_OUTCOMES: dict[str, Outcome]
-_OUTCOMES = {"proven": "proven", "ruled-out": "passed", "undecided": "undecided"}
-_OUTCOMES_OF_GAIN: dict[str, Outcome]
-_OUTCOMES_OF_GAIN = {"proven": "passed", "ruled-out": "proven", "undecided": "undecided"}
-
 
 # --- From which night on nights are new: what ``--since`` means in each series, and what is
 # gone from the newest one.
@@ -71,12 +65,12 @@ class Since(NamedTuple):
 
     def first_new(self, series: NightSeries) -> int:
         """Give the number of the first value that is new; that of all values where none is."""
-        for k, night in enumerate(series.nights):
+        for k, night in enumerate(series.values):
             began = moment_of(night.started_at)
             dated = self.moment is not None and began is not None
             if began >= self.moment if dated else night.trial in self.trials:  # type: ignore[operator]
                 return k
-        return len(series.nights)
+        return len(series.values)
 
 
 def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
@@ -91,9 +85,9 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
         return Since(moment)
     name = text.rstrip("/").rpartition("/")[2]
     for one in series:
-        for k, night in enumerate(one.nights):
+        for k, night in enumerate(one.values):
             if night.trial in (name, text) or night.path == text:
-                known = frozenset(later.trial for later in one.nights[k:])
+                known = frozenset(later.trial for later in one.values[k:])
                 return Since(moment_of(night.started_at), known)
     raise UsageError(
         "this is neither a date nor one of the trials",
@@ -104,25 +98,72 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
 
 def _gone(series: Sequence[NightSeries], since: Since | None) -> dict[str, None]:
     """Name the benchmarks that the newest night of their campaign lacks; a fixed `since` behind their end accepts that."""
-    going_on = [one for one in series if one.ended is None]
+    going_on = [one for one in series if one.ends is None]
     gone: dict[str, None] = {}
     for one in going_on:
         together = [other for other in going_on if other.campaign == one.campaign]
-        nights_of = (night for other in together for night in other.nights)
+        nights_of = (night for other in together for night in other.values)
         begun = {night.trial: moment_of(night.started_at) or _EARLIEST for night in nights_of}
         order = sorted(begun, key=begun.__getitem__)
-        mine = {night.trial for night in one.nights}
+        mine = {night.trial for night in one.values}
         before = mine.intersection(order[-1 - NEWEST : -1])
-        accepted = since is not None and not since.moves and since.first_new(one) == len(one.nights)
+        accepted = since is not None and not since.moves and since.first_new(one) == len(one.values)
         if order[-1] not in mine and len(before) >= _LEAST and not accepted:
             gone[one.benchmark] = None
     return gone
 
 
+# --- What the host did meanwhile, by the records of neighbouring trials.
+
+
+def host_changes(earlier: Night, later: Night) -> tuple[Change, ...]:
+    """Compare the hosts of two nights of a series, and the baseline's own programs on them.
+
+    Of a fleet each change names its host. Where one of both has no record nothing is said.
+    """
+    a, b = earlier.host_facts, later.host_facts
+    if not a or not b or a == b:
+        return ()
+    if "hosts" not in a or "hosts" not in b:
+        return diff(a, b)
+    return tuple(
+        replace(change, what=f"on {host}: {change.what}")
+        for host, record in a["hosts"].items()
+        if record and (other := b["hosts"].get(host))
+        for change in diff(record, other)
+    )
+
+
+class HostRecords(dict[tuple[str, ...], tuple[str, ...]]):
+    """How the records of the host differ between neighbouring trials, a sentence each; each pair is compared once."""
+
+    def between(self, old: Night, new: Night) -> tuple[str, ...]:
+        """Say how two nights differ; nothing where one of them has no record."""
+        pair = (old.trial, old.path, new.trial, new.path)
+        if pair not in self:
+            self[pair] = tuple(one.what for one in host_changes(old, new))
+        return self[pair]
+
+    def along(self, series: Sequence[NightSeries]) -> Iterator[HostChange]:
+        """Give all changes of the host, in the order of time."""
+        found: dict[str, tuple[str | None, dict[str, None]]] = {}
+        for one in series:
+            for old, new in itertools.pairwise(one.values):
+                if what := self.between(old, new):
+                    found.setdefault(new.trial, (new.started_at, {}))[1].update(dict.fromkeys(what))
+        for trial in sorted(found, key=lambda trial: (found[trial][0] or "", trial)):
+            start, texts = found[trial]
+            yield HostChange(trial=trial, started_at=start, what=tuple(texts))
+
+
 # --- A series judged, with its changes, their causes, and the gate.
 
 
-_OF_NIGHTS = ("benchmark", "variant", "paired", "metric", "unit", "better", "campaign", "changed")
+_LEVEL = 0.95  # of what the newest nights are against those before
+_OUTCOMES: dict[str, dict[str, Outcome]] = {
+    "slower": {"proven": "proven", "ruled-out": "passed", "undecided": "undecided"},
+    "faster": {"proven": "passed", "ruled-out": "proven", "undecided": "undecided"},
+}
 _OF_CHANGES = ("autocorrelation", "inflation", "least_p", "p_star", "pvalue")
 
 
@@ -138,45 +179,42 @@ class Judge:
     records: HostRecords
 
     def series(
-        self,
-        series: NightSeries,
-        found: Changes,
-        *,
-        adjusted: float | None,
-        baseline: Sequence[ChangeInterval],
+        self, series: NightSeries, found: Changes, adjusted: float | None, baseline: Changes | None
     ) -> SeriesHistory:
-        """Judge a series with its changes; `baseline`: The intervals of its baseline's own series."""
+        """Judge a series with its changes; `baseline`: Those of its baseline's own series."""
+        nights, missing = series.values, series.missing
         first_new = None if self.since is None else self.since.first_new(series)
-        ends = itertools.pairwise((0, *found.places, len(series.nights)))
+        ends = itertools.pairwise((0, *found.places, len(nights)))
         segments = tuple(_segment(series, found, *one) for one in ends)
+        theirs = () if baseline is None else baseline.intervals
 
         def interval(k: int) -> HistoryInterval:
             one, about = found.intervals[k], self.place(series, found, k)
-            theirs = any(one.first <= x.last and x.first <= one.last for x in baseline)
-            good, bad = (series.nights[night].commit for night in (one.first - 1, one.last))
+            changed = any(one.first <= x.last and x.first <= one.last for x in theirs)
+            good, bad = (nights[night].commit for night in (one.first - 1, one.last))
             known = good is not None and bad is not None and good != bad
-            both: Cause = "both" if about["environment"] or theirs else "program"
+            both: Cause = "both" if about["environment"] or changed else "program"
             return HistoryInterval(
                 **about,
                 speedup_before=segments[k].speedup,
                 speedup_behind=segments[k + 1].speedup,
                 cause=both if series.paired else "host-or-program",
-                baseline_changed=theirs,
+                baseline_changed=changed,
                 good=good if known else None,
                 bad=bad if known else None,
                 new=None if first_new is None else one.last >= first_new,
             )
 
+        told: dict[str, Any] = {one.name: getattr(series, one.name) for one in fields(NightSeries)}
+        told |= {name: getattr(found, name) for name in _OF_CHANGES}
+        told["baseline"] = series.baseline if series.paired else None
+        told["begins"] = nights[0].trial
+        told["values"] = tuple(
+            replace(night, **_level(series, night.log), missing=gap)
+            for night, gap in zip(nights, missing, strict=True)
+        )
         return SeriesHistory(
-            **{name: getattr(series, name) for name in _OF_NIGHTS},
-            **{name: getattr(found, name) for name in _OF_CHANGES},
-            baseline=series.baseline if series.paired else None,
-            begins=series.nights[0].trial,
-            ends=series.ended,
-            values=tuple(
-                replace(night, **_level(series, night.log), missing=missing)
-                for night, missing in zip(series.nights, series.missing, strict=True)
-            ),
+            **told,
             level=found.risk,
             pvalue_adjusted=adjusted,
             intervals=tuple(map(interval, range(len(found.intervals)))),
@@ -193,14 +231,15 @@ class Judge:
         ``faster<5%`` is passed by an alarm of being faster by more, and proven where the mean shows that it is not.
         What a longer time of runs that were cut, of the candidate's or the baseline's, would overturn is undecided.
         """
-        if self.condition is None or series.ended is not None:
+        if self.condition is None or series.ends is not None:
             return {}
-        moves, gain = self.since is not None and self.since.moves, self.condition.kind == "faster"
+        moves = self.since is not None and self.since.moves
         since, values = None if moves else first_new, found.values
         count = values.size if since is None else since
         begin = begin_of_reference([one.last for one in found.intervals], count)
+        way: Direction = "faster" if self.condition.kind == "faster" else "slower"
         alarm = alarm_of(
-            np.asarray(values),
+            values,
             1.0 / self.condition.limit,
             begins=begin,
             since=since,
@@ -208,18 +247,21 @@ class Judge:
             inflation=found.inflation,
             horizon=self.horizon,
             series=self.gates,
-            direction="faster" if gain else "slower",
+            direction=way,
         )
-        outcome = (_OUTCOMES_OF_GAIN if gain else _OUTCOMES)[alarm.word]
+        outcome = _OUTCOMES[way][alarm.word]
         end = max(begin, values.size - NEWEST) if since is None else since
         reference, new = values[begin:end], values[end:][-(alarm.nights or NEWEST) :]
         reason: str | None = None
         if outcome == "undecided":
             few = "few-new" if new.size < NIGHTS[0] else alarm.reason or "between"
             reason = "few-nights" if reference.size < FEWEST else few
-        cut = [night.cut for night in series.nights]
-        longer = any(one for one, _ in cut[end:]) or any(base for _, base in cut[begin:end])
-        shorter = any(base for _, base in cut[end:]) or any(one for one, _ in cut[begin:end])
+        # runs that a time limit ended, each of (candidate, baseline), in the nights of reference and in the new ones
+        then, now = (
+            [one.cut for one in part] for part in (series.values[begin:end], series.values[end:])
+        )
+        longer = any(one for one, _ in now) or any(base for _, base in then)
+        shorter = any(base for _, base in now) or any(one for one, _ in then)
         if (outcome == "passed" and longer) or (outcome == "proven" and shorter):
             outcome, reason = "undecided", "cut-off"
         against = drift = None
@@ -230,7 +272,7 @@ class Judge:
         if reason == "drift":
             first, newest = values[:NEWEST], values[-NEWEST:]
             drift = step_of(first, newest, banerjee_half(first, newest), _LEVEL)
-        if moves and first_new == len(series.nights) and outcome != "proven":
+        if moves and first_new == values.size and outcome != "proven":
             outcome, reason = "undecided", "no-night"  # who measures?
         return {
             "alarm": alarm,
@@ -243,8 +285,10 @@ class Judge:
 
     def place(self, series: NightSeries, found: Changes, k: int) -> dict[str, Any]:
         """Give what is said of every interval: its nights, its step, and what its host did."""
-        one, nights, place = found.intervals[k], series.nights, found.places[k]
+        one, nights, place = found.intervals[k], series.values, found.places[k]
         begin, end = one.first - 1, one.last
+        inside = itertools.pairwise(nights[begin : end + 1])
+        environment = (what for pair in inside for what in self.records.between(*pair))
         return {
             "first": nights[begin].trial,
             "last": nights[end].trial,
@@ -255,7 +299,7 @@ class Judge:
             "place_value": place,
             "step": found.steps[k],
             "missing": sum(series.missing[one.first : end + 1]),
-            "environment": self.records.inside(series, begin, end),
+            "environment": tuple(dict.fromkeys(environment)),
         }
 
 
@@ -269,8 +313,8 @@ def _level(series: NightSeries, log: float) -> dict[str, Any]:
 
 def _segment(series: NightSeries, found: Changes, first: int, end: int) -> Segment:
     return Segment(
-        first=series.nights[first].trial,
-        last=series.nights[end - 1].trial,
+        first=series.values[first].trial,
+        last=series.values[end - 1].trial,
         first_value=first,
         last_value=end - 1,
         nights=end - first,
@@ -320,9 +364,6 @@ def levels_of(
         level = risk * max(int(np.count_nonzero(raised <= risk)), 1) / members
     found = tuple(None if np.isnan(p) else float(p) for p in raised)
     return level, found
-
-
-_Key = tuple[str, tuple[str, ...]]  # a baseline's own series: its benchmark and nights
 
 
 def judge_nights(
@@ -380,7 +421,7 @@ def judge_nights(
     firsts = {_key(one): one for one in reversed(nights.series) if one.paired and one.baseline_logs}
     theirs, _, _ = look([one.baseline_logs or () for one in firsts.values()])
     own = dict(zip(firsts, theirs, strict=True))
-    newest = sum(one.ended is None for one in nights.series)
+    newest = sum(one.ends is None for one in nights.series)
     judge = Judge(
         risk=risk,
         horizon=horizon,
@@ -389,35 +430,20 @@ def judge_nights(
         gates=1 if correction == "none" else max(newest, 1),
         records=HostRecords(),
     )
-    of_baseline = {key: one.intervals for key, one in own.items()}
     judged = tuple(
-        judge.series(one, changed, adjusted=p, baseline=of_baseline.get(_key(one), ()))
+        judge.series(one, changed, p, own.get(_key(one)))
         for one, changed, p in zip(nights.series, found, raised, strict=True)
     )
-    # without an interval because neighbouring nights resemble each other
-    held_back = [
-        one
-        for one, changed in zip(judged, found, strict=True)
-        if changed.inflation > 1.0
-        and not changed.intervals
-        and changes_at(looked_at(changed.values, corrected=False), level).intervals
-    ]
-    none_new = new and all(new.first_new(one) == len(one.nights) for one in nights.series)
-    unmet = since if none_new and condition is None else None
-    known = cautions_of(
-        nights, judged, found, level, correction, held_back=held_back, no_night_since=unmet
-    )
-    every = {(night.trial, night.path): night for one in nights.series for night in one.nights}
+    every = {(night.trial, night.path): night for one in nights.series for night in one.values}
     ordered = sorted(
         every.values(), key=lambda one: (moment_of(one.started_at) or _EARLIEST, one.trial)
     )
     gone = {} if condition is None or "" in allow_missing else _gone(nights.series, new)
-    last = nights.series[-1]
+    about = ("campaign", "metric", "unit", "better", "baseline")
     history = History(
         place=nights.place,
         host=nights.hosts,
-        **{name: getattr(last, name) for name in ("campaign", "metric", "unit", "better")},
-        baseline=last.baseline if last.paired else None,
+        **{name: getattr(judged[-1], name) for name in about},
         first_at=ordered[0].started_at,
         last_at=ordered[-1].started_at,
         nights=len(every),
@@ -429,13 +455,24 @@ def judge_nights(
         since=since,
         horizon=horizon,
         series=judged,
-        host_intervals=tuple(_host_intervals(judge, firsts, own, judged, nights.series)),
-        host_changes=judge.records.along(nights.series),
+        host_intervals=tuple(_host_intervals(judge, firsts, own, judged)),
+        host_changes=tuple(judge.records.along(nights.series)),
         left_out=nights.left_out,
         gone=tuple(name for name in gone if name not in allow_missing),
         cut=nights.cut,
-        cautions=merged(known),
     )
+    # without an interval because neighbouring nights resemble each other
+    held_back = [
+        one
+        for one, changed in zip(judged, found, strict=True)
+        if changed.inflation > 1.0
+        and not changed.intervals
+        and changes_at(looked_at(changed.values, corrected=False), level).intervals
+    ]
+    none_new = new and all(new.first_new(one) == len(one.values) for one in nights.series)
+    unmet = since if none_new and condition is None else None
+    cautions = cautions_of(nights, history, found, level, held_back=held_back, no_night_since=unmet)
+    history = replace(history, cautions=cautions)
     return replace(history, following=next_of(history, asked, held_back=bool(held_back)))
 
 
@@ -451,23 +488,21 @@ def _changes_of(
     return [changes_at(one, level) for one in seen], level, raised
 
 
-def _key(series: NightSeries) -> _Key:
-    return series.benchmark, tuple(night.trial for night in series.nights)
+def _key(series: NightSeries) -> tuple[str, ...]:
+    """Name a baseline's own series: its benchmark and nights."""
+    return series.benchmark, *(night.trial for night in series.values)
 
 
 def _host_intervals(
     judge: Judge,
-    firsts: Mapping[_Key, NightSeries],
-    own: Mapping[_Key, Changes],
+    firsts: Mapping[tuple[str, ...], NightSeries],
+    own: Mapping[tuple[str, ...], Changes],
     judged: Sequence[SeriesHistory],
-    given: Sequence[NightSeries],
 ) -> Iterator[HostInterval]:
-    paired: dict[_Key, list[HistoryInterval]] = {}
-    for series, judged_one in zip(given, judged, strict=True):
-        paired.setdefault(_key(series), []).extend(judged_one.intervals)
     for key, series in firsts.items():
+        paired = [each for one in judged if _key(one) == key for each in one.intervals]
         for k, one in enumerate(own[key].intervals):
-            both = any(one.first <= x.last_value and x.first_value < one.last for x in paired[key])
+            both = any(one.first <= x.last_value and x.first_value < one.last for x in paired)
             yield HostInterval(
                 benchmark=series.benchmark,
                 baseline=series.baseline or "",

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..data.columns import verify_files
@@ -36,30 +36,31 @@ from ..version import VERSION
 # --- What is kept of a trial once it was read: its values by benchmark and variant, and what it is of.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VariantValues:
-    """The values of one variant, an entry a benchmark; None where there is none.
+class Cell(NamedTuple):
+    """The values of one benchmark and variant; None where there is none.
 
     `log`: The mean over sessions of its mean log less the baseline's, larger = slower.
     `baseline_log`: The baseline's mean log over the same sessions. `own`: Its own mean log.
-    `sessions`, `own_sessions`: How many `log` and `own` rest on. `programs`: The SHA-256 of the
-    executable; None where it is unknown or not one over all sessions. `commit`: None likewise.
+    `sessions`, `own_sessions`: How many `log` and `own` rest on. `program`: The SHA-256 of the
+    executable; None where it is unknown or not one over all sessions. `commit`: None likewise. `cut`: Whether a time
+    limit ended runs of it.
     """
 
-    log: tuple[float | None, ...]
-    baseline_log: tuple[float | None, ...]
-    own: tuple[float | None, ...]
-    sessions: tuple[int, ...]
-    own_sessions: tuple[int, ...]
-    programs: tuple[str | None, ...]
-    commit: str | None
+    log: float | None = None
+    baseline_log: float | None = None
+    own: float | None = None
+    sessions: int = 0
+    own_sessions: int = 0
+    program: str | None = None
+    commit: str | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptTrial:
     """A trial as series need it.
 
-    `complete`: Whether all of its sessions are. `values`: By variant. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
+    `complete`: Whether all of its sessions are. `values`: By variant, one a benchmark. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
     what the campaign names, and the files among the baseline's arguments. `host_record`: The sections host, cpu, memory,
     kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells of
     which too many runs reach no steady state, `cut`: of which a time limit ended some, `totals`: whose totals disagree
@@ -77,7 +78,7 @@ class KeptTrial:
     unit: str
     better: Better
     complete: bool
-    values: Mapping[str, VariantValues]
+    values: Mapping[str, tuple[Cell, ...]]
     inputs: tuple[Mapping[str, str], ...]
     campaign: StatedCampaign
     host_record: Mapping[str, Any]
@@ -85,10 +86,20 @@ class KeptTrial:
     cut: tuple[str, ...] = ()
     totals: tuple[str, ...] = ()
 
+    def cell(self, variant: str, benchmark: str) -> Cell | None:
+        """Give what one variant has of one benchmark; None where the trial has nothing of it."""
+        cells, there = self.values.get(variant), benchmark in self.benchmarks
+        return cells[self.benchmarks.index(benchmark)] if there and cells is not None else None
+
+    def inputs_of(self, benchmark: str) -> Mapping[str, str]:
+        """Give the SHA-256 of what the runs of a benchmark read, by its path."""
+        there = benchmark in self.benchmarks
+        return self.inputs[self.benchmarks.index(benchmark)] if there else {}
+
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types; what many trials share stands as a text."""
-        values = {name: _fields_of(one) for name, one in self.values.items()}
-        found = {**_fields_of(self), "values": values, "campaign": self.campaign.to_dict()}
+        found = {name: getattr(self, name) for name in self.__slots__}
+        found["campaign"] = self.campaign.to_dict()
         return found | {name: json.dumps(found[name]) for name in _SHARED}
 
     @classmethod
@@ -97,8 +108,7 @@ class KeptTrial:
         unwritten: dict[str, Any] = {"identity": [], "stated": {}, "settings": None}
         campaign, *parts = (_parsed(data[name]) for name in _SHARED)
         made = shaped(cls, {**data, **dict(zip(_SHARED, (unwritten, *parts), strict=True))})
-        of_variants = (_fields_of(one) | {"commit": made.inputs} for one in made.values.values())
-        columns = [made.inputs, *(column for one in of_variants for column in one.values())]
+        columns = (made.inputs, *made.values.values())
         if any(len(column) != len(made.benchmarks) for column in columns):
             raise ValueError("a column has another length")
         return replace(made, campaign=StatedCampaign.from_dict(campaign))
@@ -115,7 +125,7 @@ def imported_campaign(name: str, metric: str, unit: str, better: str) -> StatedC
     return StatedCampaign(identity=(0, ""), stated=stated, settings=None)
 
 
-_RULE = 4  # how values are made: another one makes them anew
+_RULE = 5  # how values are made: another one makes them anew
 _SHARED = ("campaign", "inputs", "host_record")  # often the same in many trials: kept as texts
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 
@@ -175,10 +185,6 @@ def look_up(path: Path, metric: str | None) -> KeptTrial | None:
 @functools.lru_cache(maxsize=64)
 def _parsed(text: str) -> Any:  # noqa: ANN401 - JSON types
     return parse(text.encode())
-
-
-def _fields_of(one: KeptTrial | VariantValues) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def _write(place: Path, row: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +48,7 @@ from ..record.trial_files import (
     RESOLVED,
     Manifest,
 )
-from .kept_nights import KeptTrial, VariantValues, imported_campaign
+from .kept_nights import Cell, KeptTrial, imported_campaign
 
 # --- What many nights hold: for each benchmark and variant a series of values, one a night.
 
@@ -102,11 +102,10 @@ class NightSeries:
     """Values that may be compared, in the order of time: nothing is compared across two series.
 
     `paired`: Whether values are differences from a baseline; without, host and program cannot be told
-    apart. `campaign`, `baseline`: Their names; "" and None where there are none. `ended`: Why the
-    next series of this benchmark and variant begins ("campaign", "command", "inputs", "baseline",
-    "hosts"); None for the newest. `changed`: The same in a sentence. `missing` counts, for each
-    night, those that are missing before it, by the usual distance between two; 0 where nobody can
-    tell.
+    apart. `campaign`, `baseline`: Their names; "" and None where there are none. `begins`: Once it is
+    judged, the trial of its first night. `ends`: Why the next series of this benchmark and variant
+    begins ("campaign", "inputs", "baseline", "hosts"); None for the newest. `changed`: The same in a
+    sentence. `values`: One a night.
     """
 
     benchmark: str
@@ -117,26 +116,27 @@ class NightSeries:
     better: Better
     campaign: str = ""
     baseline: str | None = None
-    nights: tuple[Night, ...]
-    ended: str | None = None
+    begins: str = ""
+    ends: str | None = None
     changed: str | None = None
+    values: tuple[Night, ...]
 
     @property
     def logs(self) -> tuple[float, ...]:
         """The values, oldest first; larger = slower."""
-        return tuple(night.log for night in self.nights)
+        return tuple(night.log for night in self.values)
 
     @property
     def baseline_logs(self) -> tuple[float, ...] | None:
         """The values of the baseline itself; None where a night has none."""
-        logs = [night.baseline_log for night in self.nights]
+        logs = [night.baseline_log for night in self.values]
         known = tuple(log for log in logs if log is not None)
         return known if len(known) == len(logs) else None
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """How many nights are missing before each night."""
-        return missing_before([night.started_at for night in self.nights])
+        """How many nights are missing before each, by the usual distance of two; 0 where nobody can tell."""
+        return missing_before([night.started_at for night in self.values])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,14 +263,14 @@ def trial_values(path: Path, metric: str | None = None) -> KeptTrial:
         for name, matrix in matrices.items()
         if base is not None and name != manifest.baseline
     }
-    values = dict(_values(manifest, matrices, pairs, sessions, environments))
-    if not any(x is not None for one in values.values() for x in (*one.log, *one.own)):
-        raise InsufficientDataError(
-            f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
-        )
     rows = np.flatnonzero(cut_rows(trial, metric)[0])
     cells = np.unique(np.stack([trial.benchmark[rows], trial.variant[rows]]), axis=1).T.tolist()
     cut = tuple(f"{manifest.benchmarks[one]} / {manifest.variants[two]}" for one, two in cells)
+    values = dict(_values(manifest, matrices, pairs, sessions, environments, cut=cut))
+    if all(x.log is None and x.own is None for cells in values.values() for x in cells):
+        raise InsufficientDataError(
+            f"no run of a complete session has a value of {metric!r}", str(path), n=0, needed=1
+        )
     settings = settings_of(path)
     campaign = StatedCampaign.of(manifest, settings if (path / RESOLVED).exists() else None)
     named: dict[str, str] = {}
@@ -368,37 +368,33 @@ def _values(
     pairs: Mapping[str, SessionMeans | None],
     sessions: Sequence[int],
     environments: Sequence[SessionEnvironment],
-) -> Iterator[tuple[str, VariantValues]]:
+    *,
+    cut: Collection[str],
+) -> Iterator[tuple[str, tuple[Cell, ...]]]:
     commits = commits_of_all([{"targets": one.sections.get("targets")} for one in environments])
-    programs = _programs(environments)
+    programs, none = _programs(environments), (None, None, 0)
     for name, matrix in matrices.items():
-        pair = pairs.get(name)
-        log, counts = _column(manifest, pair, "log")
-        own, own_counts = _column(manifest, means_of_one(matrix, sessions), "log")
-        yield (
-            name,
-            VariantValues(
-                log=log,
-                baseline_log=_column(manifest, pair, "baseline_log")[0],
-                own=own,
-                sessions=counts,
-                own_sessions=own_counts,
-                programs=tuple(programs.get(f"{bench}/{name}") for bench in manifest.benchmarks),
-                commit=commits.get(name),
-            ),
-        )
+        pair, alone = _logs(pairs.get(name)), _logs(means_of_one(matrix, sessions))
+        cells = []
+        for bench in manifest.benchmarks:
+            log, base, count = pair.get(bench, none)
+            own, _, own_count = alone.get(bench, none)
+            program, is_cut = programs.get(f"{bench}/{name}"), f"{bench} / {name}" in cut
+            commit = commits.get(name)
+            cells.append(Cell(log, base, own, count, own_count, program, commit, is_cut))
+        yield name, tuple(cells)
 
 
-def _column(
-    manifest: Manifest, means: SessionMeans | None, name: str
-) -> tuple[tuple[float | None, ...], tuple[int, ...]]:
-    """Give the values of all benchmarks of the trial, and how many sessions each rests on."""
-    found: dict[str, tuple[float | None, int]] = {}
-    if means is not None:
-        values = zip(means.benchmarks, getattr(means, name), means.sessions, strict=True)
-        found = {bench: (float(x), int(n)) for bench, x, n in values if math.isfinite(x)}
-    both = [found.get(bench, (None, 0)) for bench in manifest.benchmarks]
-    return tuple(x for x, _ in both), tuple(n for _, n in both)
+def _logs(means: SessionMeans | None) -> dict[str, tuple[float, float | None, int]]:
+    """Give the mean log of each benchmark that has one, the baseline's, and how many sessions they rest on."""
+    if means is None:
+        return {}
+    columns = (means.log.tolist(), means.baseline_log.tolist(), means.sessions.tolist())
+    return {
+        bench: (log, base if math.isfinite(base) else None, count)
+        for bench, log, base, count in zip(means.benchmarks, *columns, strict=True)
+        if math.isfinite(log)
+    }
 
 
 def _programs(environments: Iterable[SessionEnvironment]) -> dict[str, str | None]:
@@ -479,12 +475,13 @@ Kind = Literal["trial", "fleet", "file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NightPlace:
-    """Where a night lies, and what of it is known before it is read.
+class RawNight:
+    """Where a night lies, what is known of it before it is read, and what it holds once it is.
 
-    `campaign`: The campaign's name. `started_at`: When its first run started; None where that is
-    unknown. `trials`: The names of the trials whose runs it holds, with when they began. `trouble`: Why
-    it cannot be read.
+    `campaign`: The campaign's name. `started_at`: When its first run started; None where that is unknown.
+    `trials`: The names of the trials whose runs it holds, with when they began. `trouble`: Why it cannot be read.
+    `parts`: Its trial, or those of a fleet by the names of its hosts. `commit`, `environment`: Of a file of
+    another tool, for all of its variants, where the file says them.
     """
 
     path: Path
@@ -494,14 +491,32 @@ class NightPlace:
     started_at: str | None = None
     trials: frozenset[tuple[str, str]] = frozenset()
     trouble: str | None = None
+    parts: Mapping[str, KeptTrial] = field(default_factory=dict)
+    commit: str | None = None
+    environment: str | None = None
+
+    @property
+    def fleet(self) -> bool:
+        """Whether it is a fleet's."""
+        return self.kind == "fleet"
+
+    @property
+    def first(self) -> KeptTrial:
+        """The trial, or that of the first host."""
+        return next(iter(self.parts.values()))
+
+    @property
+    def hosts(self) -> tuple[str, ...] | None:
+        """The hosts of a fleet, sorted; None of a single trial, whose host may change."""
+        return tuple(sorted(self.parts)) if self.fleet else None
 
 
-def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
+def places_in(given: Sequence[str | Path]) -> tuple[RawNight, ...]:
     """Find the nights that are meant, each once; trials and fleets in the order of their starts.
 
     Raises UsageError where a name is neither a trial, nor a fleet, nor a file of another tool, nor a folder.
     """
-    found: dict[Path, NightPlace] = {}
+    found: dict[Path, RawNight] = {}
     for one in given:
         path = Path(one)
         if is_file(str(path)):
@@ -509,7 +524,7 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
                 read_foreign(open_foreign(str(path)))  # says what cannot be read of it
                 fix = "name trials, folders of trials, or files that 'fairtrial import FILE --dry-run' reads"
                 raise UsageError("this is no result of another tool", str(path), fix)
-            found.setdefault(path.resolve(), NightPlace(path=path, kind="file", name=path.name))
+            found.setdefault(path.resolve(), RawNight(path=path, kind="file", name=path.name))
             continue
         if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
             fix = "name trials such as runs/NAME, or the folder that holds them, such as runs/"
@@ -535,7 +550,7 @@ def places_in(given: Sequence[str | Path]) -> tuple[NightPlace, ...]:
     )
 
 
-def _below(folder: Path) -> Iterator[NightPlace]:
+def _below(folder: Path) -> Iterator[RawNight]:
     """Give what a folder is, or else the trials and fleets in it, or else the files of other tools."""
     if is_fleet(folder):
         yield _place(folder, "fleet")
@@ -548,10 +563,10 @@ def _below(folder: Path) -> Iterator[NightPlace]:
         yield from trials
         return
     for path in sorted([path for path in files if ASV in path.parts] or files):
-        yield NightPlace(path=path, kind="file", name=str(path.relative_to(folder)))
+        yield RawNight(path=path, kind="file", name=str(path.relative_to(folder)))
 
 
-def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
+def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[RawNight]:
     try:
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
@@ -577,8 +592,8 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[NightPlace]:
             yield from _walk(path, depth + 1, files)
 
 
-def _place(path: Path, kind: Literal["trial", "fleet"]) -> NightPlace:
-    found = NightPlace(path=path, kind=kind, name=path.name or path.absolute().name)
+def _place(path: Path, kind: Literal["trial", "fleet"]) -> RawNight:
+    found = RawNight(path=path, kind=kind, name=path.name or path.absolute().name)
     try:
         if kind == "trial":
             return _trial_place(found, read_manifest(path))
@@ -594,7 +609,7 @@ def _place(path: Path, kind: Literal["trial", "fleet"]) -> NightPlace:
     return replace(found, campaign=fleet.campaign, started_at=first)
 
 
-def _trial_place(found: NightPlace, manifest: Manifest) -> NightPlace:
+def _trial_place(found: RawNight, manifest: Manifest) -> RawNight:
     campaign, started_at = manifest.campaign_name, first_start(found.path, manifest)
     if imported := manifest.origin == "imported":  # as its files say it, or else its name
         texts = _texts_of_cells(_import_record(found.path), "session")
@@ -609,17 +624,17 @@ def _trial_place(found: NightPlace, manifest: Manifest) -> NightPlace:
     )
 
 
-def without_copies(places: Sequence[NightPlace]) -> tuple[NightPlace, ...]:
+def without_copies(places: Sequence[RawNight]) -> tuple[RawNight, ...]:
     """Mark trials whose runs another one of them holds: no run may count in two nights.
 
     Of a trial and its copy the first by name stays; of a merged trial and its parts the parts.
     """
-    single: dict[tuple[str, str], NightPlace] = {}
+    single: dict[tuple[str, str], RawNight] = {}
     for place in places:
         if len(place.trials) == 1:
             single.setdefault(next(iter(place.trials)), place)
 
-    def marked(place: NightPlace) -> NightPlace:
+    def marked(place: RawNight) -> RawNight:
         held = [single[one] for one in place.trials if one in single]
         others = sorted({one.name for one in held} - {place.name})
         if len(place.trials) > 1 and others:

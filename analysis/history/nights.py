@@ -9,11 +9,11 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ..announcing import as_one, doing, meanwhile
 from ..data.host_record import ordered_variants_of
@@ -34,25 +34,23 @@ from ..record.commits import (
     with_settings,
 )
 from ..words import command_line
-from .kept_nights import KeptTrial, VariantValues, imported_campaign
+from .kept_nights import Cell, KeptTrial, imported_campaign
 from .night_values import (
     NIGHTS_MOST,
-    NightPlace,
     Nights,
     NightSeries,
+    RawNight,
     date_in,
     first_date,
     places_in,
     without_copies,
     without_dates,
 )
-from .series import RawNight, figures_of, read_trials, series_of
+from .series import figures_of, read_trials, series_of
 
 if TYPE_CHECKING:
     from ..importers.parsing import ForeignCell, ForeignFile
     from ..record.run_numbers import Better
-
-_Place = TypeVar("_Place", NightPlace, RawNight)
 
 # --- Orders commits as a repository's history does; git is asked, and nothing is written.
 
@@ -125,33 +123,14 @@ def _cut_off(place: Path) -> StoreError:
 # log of processes.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """A night of a file: `date` and `commit` are what the file says, None where it says nothing."""
-
-    place: NightPlace
-    date: str | None
-    commit: str | None
-    trial: KeptTrial
-    environment: str | None
-
-    @property
-    def named_date(self) -> str | None:
-        return date_in(self.place.path.stem) or date_in(self.place.name)
-
-    @property
-    def any_date(self) -> str | None:
-        return self.date or self.named_date
-
-
 def read_imported(
-    places: Sequence[NightPlace], given: Sequence[Path], chosen: ReadingChoices
+    places: Sequence[RawNight], given: Sequence[Path], chosen: ReadingChoices
 ) -> tuple[list[RawNight], list[tuple[str, FairtrialError]]]:
     """Read files of other tools in the order of their dates or commits; the others are named, with why.
 
     Raises UsageError where files cannot be ordered.
     """
-    found: list[_Found] = []
+    found: list[RawNight] = []
     left_out: list[tuple[str, FairtrialError]] = []
     for k, place in enumerate(places):
         doing("reading", k, len(places), "files")
@@ -161,28 +140,19 @@ def read_imported(
         except FairtrialError as error:
             if UNKNOWN not in error.what:
                 left_out.append((place.name, error))
-    raws = [
-        RawNight(
-            name=one.trial.trial,
-            path=str(one.place.path),
-            started_at=date,
-            parts={one.trial.host: one.trial},
-            commit=one.commit,
-        )
-        for one, date in _ordered([*_apart(found)], given)
-    ]
-    return raws, left_out
+    nights = _ordered([*_apart(found)], given)
+    return [replace(one, name=one.first.trial) for one in nights], left_out
 
 
-def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
+def _nights(place: RawNight, chosen: ReadingChoices) -> Iterator[RawNight]:
     """Read a file; each commit in it, or each date of a table, is a night of its own."""
-    file = read_foreign(open_foreign(str(place.path)))
+    where = str(place.path)
+    file = read_foreign(open_foreign(where))
     if file.format in BARE:
-        raise AnalysisError(f"{UNKNOWN} file", str(place.path))
+        raise AnalysisError(f"{UNKNOWN} file", where)
     parts: dict[str | None, list[ForeignCell]] = {}  # equal values of two commits are no copy
-    whole = not file.read_as or date_in(
-        place.path.stem
-    )  # a file with a date in its name is a night
+    # a file with a date in its name is a night
+    whole = not file.read_as or date_in(place.path.stem)
     for one in file.cells:
         day = None if whole else (date_in(one.session or "") or "")[:10] or None
         parts.setdefault(_commit(one) or file.facts.get("commit") or day, []).append(one)
@@ -199,7 +169,7 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     metric = chosen.metric or usual_one
     if metric not in (known := dict.fromkeys(one.metric for one in every)):
         fix = f"known here: {', '.join(known)}"
-        raise UsageError(f"the files have no metric {metric!r}", str(place.path), fix)
+        raise UsageError(f"the files have no metric {metric!r}", where, fix)
     commits = {
         commit: own
         for commit, night in nights.items()
@@ -207,37 +177,40 @@ def _nights(place: NightPlace, chosen: ReadingChoices) -> Iterator[_Found]:
     }
     if not commits:
         fix = "measure again: did every benchmark fail?"
-        raise AnalysisError(f"no run has a value of {metric!r}", str(place.path), fix)
-    found = (x.cell.better for own in commits.values() for x in own)
-    better = next((one for one in found if one is not None), None)
+        raise AnalysisError(f"no run has a value of {metric!r}", where, fix)
+    better = next((x.cell.better for own in commits.values() for x in own if x.cell.better), None)
     if better is None:
         what = f"the file does not say which direction of {metric!r} is better"
         fix = "add --better lower (times) or --better higher (scores, rates)"
-        raise AnalysisError(what, str(place.path), fix)
+        raise AnalysisError(what, where, fix)
+    date = date_in(file.facts.get("date"))
     for commit, own in commits.items():
         name = place.name if len(commits) == 1 else f"{place.name}:{commit}"
-        yield _Found(
-            place=place,
-            date=(file.facts.get("date") and date_in(file.facts["date"]))
-            or first_date(one.cell.session for one in own),
+        trial = _trial(name, file, commit, own, better)
+        yield replace(
+            place,
+            campaign=file.format,
+            started_at=date or first_date(one.cell.session for one in own),
             commit=_commit(own[0].cell) or file.facts.get("commit"),
-            trial=_trial(name, file, commit, own, better),
+            parts={trial.host: trial},
             environment=file.facts.get("environment"),
         )
 
 
-def _apart(found: Sequence[_Found]) -> Iterator[_Found]:
+def _apart(found: Sequence[RawNight]) -> Iterator[RawNight]:
     """Name series by environment and host where nights of asv are of several."""
-    parts = [(one.environment, one.trial.host) for one in found if one.environment is not None]
-    several = [len({*column}) > 1 for column in zip(*parts, strict=True)]
+    known = [(one.environment, one.first.host) for one in found if one.environment is not None]
+    several = [len({*column}) > 1 for column in zip(*known, strict=True)]
     for one in found:
-        trial = one.trial
-        if one.environment is not None and any(several):
-            name = ", ".join(itertools.compress((one.environment, trial.host), several))
-            campaign = imported_campaign(name, trial.metric, trial.unit, trial.better)
-            values = dict(zip((name,), trial.values.values(), strict=True))
-            trial = replace(trial, variants=(name,), values=values, campaign=campaign)
-        yield replace(one, trial=trial)
+        if one.environment is None or not any(several):
+            yield one
+            continue
+        trial = one.first
+        name = ", ".join(itertools.compress((one.environment, trial.host), several))
+        campaign = imported_campaign(name, trial.metric, trial.unit, trial.better)
+        values = dict(zip((name,), trial.values.values(), strict=True))
+        trial = replace(trial, variants=(name,), values=values, campaign=campaign)
+        yield replace(one, campaign=name, parts={trial.host: trial})
 
 
 def _commit(cell: ForeignCell) -> str | None:
@@ -267,27 +240,17 @@ def _trial(
         # what other tools say of the way may be another one each night, such as a path
         if file.format == "asv" and one.cell.definition:
             ways[benchmark] = {"": one.cell.definition}
-    benchmarks = tuple(dict.fromkeys(benchmark for _, benchmark in groups))
-    variants = tuple(dict.fromkeys(variant for variant, _ in groups))
+    variants, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*groups, strict=True))
     sign = -1.0 if better == "higher" else 1.0
-    own = {
-        key: [sign * x for one in sittings.values() if (x := _session_log(one, metric)) is not None]
-        for key, sittings in groups.items()
-    }
+
+    def cell(variant: str, benchmark: str) -> Cell:
+        sittings = groups.get((variant, benchmark), {}).values()
+        own = [sign * x for one in sittings if (x := _session_log(one, metric)) is not None]
+        cut = any(one.cell.cut for those in sittings for one in those)
+        return Cell(own=fmean(own) if own else None, own_sessions=len(own), cut=cut)
+
+    values = {one: tuple(cell(one, other) for other in benchmarks) for one in variants}
     unit = next((one.cell.unit for one in cells if one.cell.unit), "")
-    none = (None,) * len(benchmarks)
-    values = {}
-    for variant in variants:
-        logs = [own.get((variant, bench), []) for bench in benchmarks]
-        values[variant] = VariantValues(
-            log=none,
-            baseline_log=none,
-            own=tuple(fmean(one) if one else None for one in logs),
-            sessions=(0,) * len(benchmarks),
-            own_sessions=tuple(map(len, logs)),
-            programs=none,
-            commit=None,
-        )
     return KeptTrial(
         trial=name,
         host=file.facts.get("host", "unknown"),
@@ -304,11 +267,7 @@ def _trial(
         inputs=tuple(ways.get(benchmark, {}) for benchmark in benchmarks),
         campaign=imported_campaign(file.format, metric, unit, better),
         host_record={},
-        cut=tuple(
-            f"{benchmark} / {variant}"
-            for (variant, benchmark), sittings in groups.items()
-            if any(one.cell.cut for those in sittings.values() for one in those)
-        ),
+        cut=tuple(f"{one} / {two}" for two, one in groups if cell(two, one).cut),
     )
 
 
@@ -327,32 +286,39 @@ def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
     return fmean(map(math.log, means))
 
 
-def _ordered(found: Sequence[_Found], given: Sequence[Path]) -> list[tuple[_Found, str | None]]:
+def _ordered(found: Sequence[RawNight], given: Sequence[Path]) -> list[RawNight]:
     """Order nights: by the dates in files, else by commits, else by dates in names, else by both dates."""
-    for way in ("date", "commit", "named_date", "any_date"):
-        if way == "commit":
-            if (order := _by_commit(found, given)) is not None:
-                return order
-            continue
-        dated = [(date, one) for one in found if (date := getattr(one, way)) is not None]
-        if len(dated) == len(found):
-            dated.sort(key=lambda pair: (datetime.fromisoformat(pair[0]), pair[1].trial.trial))
-            return [(one, date) for date, one in dated]
-    without = [one.place.name for one in found if one.any_date is None]
+    named = [date_in(one.path.stem) or date_in(one.name) for one in found]
+    dated = [replace(x, started_at=date) for x, date in zip(found, named, strict=True)]
+    both = [x if x.started_at else y for x, y in zip(found, dated, strict=True)]
+
+    def by_date(nights: Sequence[RawNight]) -> list[RawNight] | None:
+        if not all(one.started_at for one in nights):
+            return None
+        return sorted(
+            nights,
+            key=lambda one: (datetime.fromisoformat(one.started_at or ""), one.first.trial),
+        )
+
+    if not found:
+        return []
+    order = by_date(found) or _by_commit(both, given) or by_date(dated) or by_date(both)
+    if order is not None:
+        return order
     raise UsageError(
         f"these files cannot be ordered, as neither a date nor a commit is known of them: "
-        f"{listed(without, 4)}",
+        f"{listed([one.name for one in both if one.started_at is None], 4)}",
         " ".join(str(one) for one in given),
         "put the date into their names, such as 2026-11-03-NAME.json; or the commit, and go into its "
         "repository",
     )
 
 
-def _by_commit(
-    found: Sequence[_Found], given: Sequence[Path]
-) -> list[tuple[_Found, str | None]] | None:
-    in_names = (dict.fromkeys(_NAME.findall(one.place.path.stem)) for one in found)
-    candidates = [(x.commit,) if x.commit else (*y,) for x, y in zip(found, in_names, strict=True)]
+def _by_commit(found: Sequence[RawNight], given: Sequence[Path]) -> list[RawNight] | None:
+    candidates = [
+        (one.commit,) if one.commit else tuple(dict.fromkeys(_NAME.findall(one.path.stem)))
+        for one in found
+    ]
     if not all(candidates):
         return None
     repository = repository_of([*(x if x.is_dir() else x.parent for x in given), Path()])
@@ -365,8 +331,8 @@ def _by_commit(
         if len({place for place, _ in known}) != 1:
             return None
         place, commit = known[0]
-        order.append((place, one.trial.trial, replace(one, commit=one.commit or commit)))
-    return [(one, one.any_date) for *_, one in sorted(order, key=lambda row: row[:2])]
+        order.append((place, one.first.trial, replace(one, commit=one.commit or commit)))
+    return [one for *_, one in sorted(order, key=lambda row: row[:2])]
 
 
 # --- All nights of a reading.
@@ -467,7 +433,7 @@ def read_nights(
 
 def _without_values(
     given: Sequence[str | Path],
-    found: Sequence[NightPlace],
+    found: Sequence[RawNight],
     left_out: Sequence[tuple[str, str]],
     fix: str,
 ) -> FairtrialError:
@@ -485,7 +451,7 @@ def _without_values(
     return InsufficientDataError(f"no night has a value: {text}", where, fix, n=0, needed=2)
 
 
-def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], least: int) -> None:
+def _require_several(found: Sequence[RawNight], given: Sequence[str | Path], least: int) -> None:
     if len(found) >= least:
         return
     where = " ".join(str(one) for one in given)
@@ -508,7 +474,7 @@ def _require_several(found: Sequence[NightPlace], given: Sequence[str | Path], l
     raise UsageError("one night is no series", where, fix)
 
 
-def _newest(places: Sequence[_Place]) -> tuple[list[_Place], int]:
+def _newest(places: Sequence[RawNight]) -> tuple[list[RawNight], int]:
     """Take the newest nights of each campaign, and count the others."""
     count = Counter(place.campaign for place in places)
     kept = []

@@ -222,9 +222,10 @@ def one_programs(
     """
     cells = settings_of(trial).get("cells")
     programs = [whole_targets(row.get("targets")) for row in rows]
-    found = neighbours_of_one_program(variants, cells if isinstance(cells, list) else (), programs)
     groups: list[list[str]] = []
-    for group in found:
+    for group in neighbours_of_one_program(
+        variants, cells if isinstance(cells, list) else (), programs
+    ):
         if groups and any(same.get(b, b) == same.get(a, a) for a in groups[-1] for b in group):
             groups[-1].extend(group)
         else:
@@ -232,12 +233,11 @@ def one_programs(
     return tuple(map(tuple, groups))
 
 
-def starts_of(groups: Sequence[Sequence[str]], variants: Sequence[str]) -> list[int]:
+def starts_of(groups: Sequence[Sequence[str]], variants: Sequence[str]) -> tuple[int, ...]:
     """Give the places of a series: the numbers of variants, but the first, with which another program begins."""
     program = {name: k for k, group in enumerate(groups) for name in group}
-    return [
-        k for k, (a, b) in enumerate(itertools.pairwise(variants), 1) if program[a] != program[b]
-    ]
+    numbers = [program[name] for name in variants]
+    return tuple(k for k, (a, b) in enumerate(itertools.pairwise(numbers), 1) if a != b)
 
 
 # --- The session values of a trial's variants: a table of logs for each benchmark, and one of their mean.
@@ -252,70 +252,81 @@ class SessionTable:
 
     `left_out` are variants that lack a value in more than half of the sessions, `sessions_left_out` how many
     sessions lack one of the others; `exact` tells whether all runs are counts, `cut` whether
-    their time limit ended some, so that nothing is decided.
+    their time limit ended some, so that nothing is decided. `places`: The numbers of variants that may begin a step.
     """
 
     name: str
     variants: tuple[str, ...]
-    sessions: tuple[int, ...]
     logs: Array
     left_out: tuple[str, ...]
     sessions_left_out: int
-    exact: bool = False
-    cut: bool = False
+    exact: bool
+    cut: bool
+    places: tuple[int, ...]
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are two sessions, in which two programs succeeded."""
+        return len(self.logs) > 1 and bool(self.places)
 
 
 def session_tables(
-    trial: Trial, variants: Sequence[str], metric: str, benchmarks: Sequence[str]
+    trial: Trial,
+    variants: Sequence[str],
+    metric: str,
+    benchmarks: Sequence[str],
+    groups: Sequence[Sequence[str]],
 ) -> tuple[list[SessionTable], tuple[Caution, ...]]:
-    """Give the tables of benchmarks, the suite's last where there are several, and what was said of the runs."""
+    """Give the tables of benchmarks, the suite's last where there are several, and what was said of the runs.
+
+    `groups`: Neighbours that are one program.
+    """
     sides: dict[str, PerformanceMatrix] = {}
     for name in variants:
-        try:
+        # without values it is left out of every table, which says so
+        with contextlib.suppress(InsufficientDataError):
             sides[name] = trial.matrix(name, metric)
-        except InsufficientDataError:
-            continue  # it is left out of every table, which says so
     sign = -1.0 if trial.metric(metric).better == "higher" else 1.0
-    sessions = [int(one) for one in np.unique(trial.session[trial.measured])]
-    cells = {
-        bench: np.stack([sign * _column(sides.get(name), bench, sessions) for name in variants], 1)
+    sessions = np.unique(trial.session[trial.measured]).tolist()
+
+    def column(side: PerformanceMatrix | None, bench: str) -> Array:
+        """Give the mean log of a benchmark's runs in each session, nan where there is none."""
+        if side is None or bench not in side.benchmarks or side.sessions is None:
+            return np.full(len(sessions), np.nan)
+        place = side.benchmarks.index(bench)
+        logs, ids = np.log(side.samples[place]), side.sessions[place]
+        mine = (ids == session for session in sessions)
+        return np.array([logs[one].mean() if one.any() else np.nan for one in mine])
+
+    cells: list[tuple[tuple[str, ...], Array]] = [
+        ((bench,), np.stack([sign * column(sides.get(name), bench) for name in variants], 1))
         for bench in benchmarks
-    }
+    ]
     if len(benchmarks) > 1:
-        cells[SUITE] = np.mean([*cells.values()], axis=0)
+        cells.append((tuple(benchmarks), np.mean([logs for _, logs in cells], axis=0)))
     cut = {bench for side in sides.values() for bench in side.cut or ()} & {*benchmarks}
     tables = []
-    for bench, logs in cells.items():
-        those = benchmarks if bench == SUITE else (bench,)
+    for those, logs in cells:
         runs = [side.values(x) for side in sides.values() for x in those if x in side.benchmarks]
         there = ~np.isnan(logs)
         begun = there.any(axis=1)
         kept = 2 * there.sum(axis=0) >= max(1, int(begun.sum()))
-        rows = np.asarray(there[:, kept].all(axis=1) & begun)
+        rows = there[:, kept].all(axis=1) & begun
+        known = tuple(itertools.compress(variants, kept))
         table = SessionTable(
-            name=bench,
-            variants=tuple(itertools.compress(variants, kept)),
-            sessions=tuple(itertools.compress(sessions, rows)),
+            name=those[0] if len(those) == 1 else SUITE,
+            variants=known,
             logs=logs[rows][:, kept],
             left_out=tuple(itertools.compress(variants, ~kept)),
             sessions_left_out=int((begun & ~rows).sum()),
             exact=exact_values(trial.metric(metric).unit, *runs),
             cut=not cut.isdisjoint(those),
+            places=starts_of(groups, known),
         )
         tables.append(table)
     text = f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided"
     cautions = merged(*(side.cautions for side in sides.values()))
     return tables, (*cautions, *([Caution("cut-off", text)] if cut else ()))
-
-
-def _column(side: PerformanceMatrix | None, bench: str, sessions: Sequence[int]) -> Array:
-    """Give the mean log of a benchmark's runs in each session, nan where there is none."""
-    if side is None or bench not in side.benchmarks or side.sessions is None:
-        return np.full(len(sessions), np.nan)
-    place = side.benchmarks.index(bench)
-    logs, ids = np.log(side.samples[place]), side.sessions[place]
-    mine = (ids == session for session in sessions)
-    return np.array([logs[one].mean() if one.any() else np.nan for one in mine])
 
 
 _SMALL = 0.01  # a step that may be one of layout
@@ -390,27 +401,21 @@ def ordered_variants(
         fix = "there is nothing to compare: build each of them at a path of its own"
         raise AnalysisError(what, str(trial.path), fix)
     tables, cautions = session_tables(
-        trial, [name for name in names if name not in same], chosen, wanted
+        trial, [name for name in names if name not in same], chosen, wanted, groups
     )
-    places = [starts_of(groups, one.variants) for one in tables]
-    both = [len(one.sessions) > 1 and bool(at) for one, at in zip(tables, places, strict=True)]
-    known = [*itertools.compress(zip(tables, places, strict=True), both)]
-    if not known:
-        what, fix = (
-            "no benchmark has two sessions in which two variants succeeded",
-            "measure more sessions",
-        )
-        n = max(len(one.sessions) for one in tables)
-        raise InsufficientDataError(what, str(trial.path), fix, n=n, needed=2)
+    if not any(one.judged for one in tables):
+        what = "no benchmark has two sessions in which two variants succeeded"
+        n = max(len(one.logs) for one in tables)
+        raise InsufficientDataError(what, str(trial.path), "measure more sessions", n=n, needed=2)
     manifest, look = trial.manifest, None
     if manifest.looks_plan is not None:
         look = Looks.of_plan(manifest.looks_plan, manifest.sessions)
     look = look or Looks.growing(manifest.sessions_at_looks)
     level = look.alpha(1.0 - risk)
     judging = _Judging(float(level), math.log1p(margin), correction, commits_of_all(rows))
-    lines = judging.lines([one for one in known if one[0].name != SUITE or len(tables) == 1])
-    suite = judging.lines([one for one in known if one[0].name == SUITE and len(tables) > 1])
-    missing = [one for one, is_told in zip(tables, both, strict=True) if not is_told]
+    own = tables[: len(wanted)]  # behind them stands the suite's
+    lines = judging.lines([one for one in own if one.judged])
+    suite = judging.lines([one for one in tables[len(wanted) :] if one.judged])
     return OrderedVariants(
         trial=str(trial.path),
         campaign=manifest.campaign_name,
@@ -431,7 +436,7 @@ def ordered_variants(
             trial.cautions,
             (not_judged(trial.unnamed),) if metric is None and trial.unnamed else (),
             cautions,
-            _cautions(trial, tables, missing, (*lines, *suite)),
+            _cautions(trial, tables, (*lines, *suite)),
         ),
     )
 
@@ -463,13 +468,11 @@ class _Judging:
     correction: Correction
     commits: Mapping[str, str | None]
 
-    def lines(
-        self, family: Sequence[tuple[SessionTable, Sequence[int]]]
-    ) -> tuple[OrderedLine, ...]:
+    def lines(self, family: Sequence[SessionTable]) -> tuple[OrderedLine, ...]:
         """Test the places of tables, correct over the lines of one family, and say what each comes to."""
         if not family:
             return ()
-        found = [contrasts_of(one.logs, at, exact=one.exact) for one, at in family]
+        found = [contrasts_of(one.logs, one.places, exact=one.exact) for one in family]
         q = [one.pvalue_equivalent(self.margin) for one in found]
         alone = (
             # nan where nothing varies
@@ -477,13 +480,9 @@ class _Judging:
             [math.nan if np.isnan(one).any() else float(one.max()) for one in q],
         )
         raised = [adjusted(one, self.correction).tolist() for one in alone]
-        factors = holm_steps(alone[0], self.correction).tolist()
-        return tuple(
-            self._line(table, one, numbers, self.level / factor)
-            for (table, _), one, *numbers, factor in zip(
-                family, found, *alone, *raised, factors, strict=True
-            )
-        )
+        levels = self.level / holm_steps(alone[0], self.correction)
+        columns = zip(family, found, zip(*alone, *raised, strict=True), levels, strict=True)
+        return tuple(self._line(*one) for one in columns)
 
     def _line(
         self,
@@ -516,7 +515,7 @@ class _Judging:
         return OrderedLine(
             name=table.name,
             outcome=outcome,
-            sessions=len(table.sessions),
+            sessions=len(table.logs),
             best=places[best],
             pvalue=_number(p),
             pvalue_adjusted=_number(raised_p),
@@ -548,10 +547,7 @@ def _number(value: float) -> float | None:
 
 
 def _cautions(
-    trial: Trial,
-    tables: Sequence[SessionTable],
-    missing: Sequence[SessionTable],
-    lines: Sequence[OrderedLine],
+    trial: Trial, tables: Sequence[SessionTable], lines: Sequence[OrderedLine]
 ) -> Iterator[Caution]:
     protocol = settings_of(trial.path).get("protocol")
     order = protocol.get("order") if isinstance(protocol, dict) else None
@@ -568,9 +564,9 @@ def _cautions(
             count = figures.counted(one.sessions_left_out, "session")
             text = f"{one.name}: {count} left out, in which a variant has no value"
             yield Caution("sessions-incomplete", text, (one.name,))
-    for one in missing:
-        text = f"{one.name} is not judged: it has no two sessions with two variants"
-        yield Caution("benchmark-left-out", text, (one.name,))
+    for name in (one.name for one in tables if not one.judged):
+        text = f"{name} is not judged: it has no two sessions with two variants"
+        yield Caution("benchmark-left-out", text, (name,))
     steps = ((line.name, step) for line in lines for step in line.steps)
     small = dict.fromkeys(name for name, step in steps if abs(math.log(step.speedup)) < _SMALL)
     varied = builds_each_session(trial.path).issuperset(x for one in tables for x in one.variants)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,12 +13,12 @@ from ..announcing import as_one, doing, note
 from ..data.host_record import built_each_session
 from ..data.merging import campaign_differences
 from ..errors import FairtrialError
-from ..pages.model import Caution, ShortSentence
+from ..pages.model import Caution, ShortSentence, cautions_of
 from ..pages.number_format import counted, listed
 from ..record.fleet import read_fleet, require_campaign, trial_place
 from ..record.manifest import read_manifest
-from .kept_nights import KeptTrial, folder_of, forget_gone, kept_folder, kept_or_read
-from .night_values import Night, NightPlace, NightSeries, trial_values
+from .kept_nights import Cell, KeptTrial, folder_of, forget_gone, kept_folder, kept_or_read
+from .night_values import Night, NightSeries, RawNight, trial_values
 
 # --- Reads the trials of nights, one after the other, from what is kept of them where that holds.
 
@@ -26,40 +26,8 @@ from .night_values import Night, NightPlace, NightSeries, trial_values
 _MANY = 20  # trials after which it matters that they must be read again
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawNight:
-    """What one place holds: a trial, or those of a fleet by the names of its hosts.
-
-    `commit`: Of a file of another tool, for all of its variants.
-    """
-
-    name: str
-    path: str
-    started_at: str | None
-    parts: Mapping[str, KeptTrial]
-    fleet: bool = False
-    commit: str | None = None
-
-    @property
-    def first(self) -> KeptTrial:
-        """The trial, or that of the first host."""
-        return next(iter(self.parts.values()))
-
-    @property
-    def campaign(self) -> str:
-        """The campaign's name."""
-        return str(self.first.campaign.stated["campaign_name"])
-
-    @property
-    def hosts(self) -> tuple[str, ...] | None:
-        """The hosts of a fleet, sorted; None of a single trial, whose host may change."""
-        return tuple(sorted(self.parts)) if self.fleet else None
-
-
-def _parts(
-    place: NightPlace, trial: Callable[[Path], KeptTrial]
-) -> Iterator[tuple[str, KeptTrial]]:
-    if place.kind == "trial":
+def _parts(place: RawNight, trial: Callable[[Path], KeptTrial]) -> Iterator[tuple[str, KeptTrial]]:
+    if not place.fleet:
         found = trial(place.path)
         yield found.host, found
         return
@@ -75,7 +43,7 @@ def _parts(
 
 
 def read_trials(
-    places: Sequence[NightPlace], metric: str | None
+    places: Sequence[RawNight], metric: str | None
 ) -> tuple[list[RawNight], list[tuple[str, str]]]:
     """Read trials and fleets, and keep what was read in this user's cache; give those left out too, with why.
 
@@ -91,7 +59,7 @@ def read_trials(
         unkept.extend([path] * (not is_written))
         return found
 
-    def night(place: NightPlace, metric: str | None) -> list[RawNight]:
+    def night(place: RawNight, metric: str | None) -> list[RawNight]:
         trouble, found = place.trouble, {}
         if trouble is None:
             try:
@@ -99,23 +67,21 @@ def read_trials(
                     found = dict(_parts(place, functools.partial(trial, metric=metric)))
             except FairtrialError as error:
                 trouble = error.what
-        if trouble is not None:
-            left_out.append((place.name, trouble))
-            return []
-        fleet, path = place.kind == "fleet", str(place.path)
-        began = place.started_at
-        return [RawNight(name=place.name, path=path, started_at=began, parts=found, fleet=fleet)]
+        if trouble is None:
+            return [replace(place, parts=found)]
+        left_out.append((place.name, trouble))
+        return []
 
     try:
-        read = []
+        read: list[RawNight] = []
         for k, place in enumerate(places):
             doing("reading", k, len(places), "nights")
-            read += [(place, raw) for raw in night(place, metric)]
-        asked = {raw.campaign: raw.first.metric for _, raw in read}  # by the newest of each
-        found = []
-        for place, raw in read:
+            read += night(place, metric)
+        asked = {raw.campaign: raw.first.metric for raw in read}  # by the newest of each
+        found: list[RawNight] = []
+        for raw in read:
             wanted = asked[raw.campaign]
-            found += [raw] if raw.first.metric == wanted else night(place, wanted)
+            found += [raw] if raw.first.metric == wanted else night(raw, wanted)
         return found, left_out
     finally:
         forget_gone(fresh)
@@ -143,7 +109,7 @@ def series_of(
     `plain`: Take the values of each variant by itself, without the baseline. Series of one campaign stand together, the
     one of the newest night last.
     """
-    rows: dict[_Key, list[tuple[RawNight, int, Night]]] = {}
+    rows: dict[_Key, list[tuple[RawNight, Night]]] = {}
     newest: dict[str, KeptTrial] = {}
     for raw in raws:
         first, campaign = raw.first, raw.campaign
@@ -153,10 +119,11 @@ def series_of(
         for variant in first.variants:
             if paired and variant == first.baseline:
                 continue
-            for k, benchmark in enumerate(first.benchmarks):
-                if (night := _night(raw, k, variant, paired=paired)) is not None:
-                    key = _Key(campaign, benchmark, variant, paired)
-                    rows.setdefault(key, []).append((raw, k, night))
+            for benchmark in first.benchmarks:
+                if (night := _night(raw, benchmark, variant, paired=paired)) is not None:
+                    rows.setdefault(_Key(campaign, benchmark, variant, paired), []).append(
+                        (raw, night)
+                    )
     campaigns, breaks = list(newest), _Breaks()
 
     def order(key: _Key) -> tuple[float, float, float]:
@@ -166,27 +133,31 @@ def series_of(
         return campaign, first.benchmarks.index(key.benchmark), first.variants.index(key.variant)
 
     series = tuple(one for key in sorted(rows, key=order) for one in breaks.split(key, rows[key]))
-    rebuilt, unknown = (
-        tuple(dict.fromkeys(raw.name for raw in raws if raw.name in some))
-        for some in (breaks.rebuilt, breaks.unknown)
-    )
-    cautions = (
-        Caution(
-            "baseline-rebuilt",
-            f"the baseline was built anew from the same commit in {figures_of(rebuilt)}: its program is another "
+
+    def of(some: set[str], text: str, short: str) -> object:
+        names = tuple(dict.fromkeys(raw.name for raw in raws if raw.name in some))
+        return names and (text.format(figures_of(names)), *names, ShortSentence(short))
+
+    known = {
+        "baseline-rebuilt": of(
+            breaks.rebuilt,
+            "the baseline was built anew from the same commit in {}: its program is another "
             "one, and builds of one source may differ; its series goes on",
-            rebuilt,
-            ShortSentence("the baseline was built anew from the same commit: its series goes on"),
+            "the baseline was built anew from the same commit: its series goes on",
         ),
-        Caution(
-            "baseline-unknown",
-            f"whether the baseline's program stayed the same is unknown in {figures_of(unknown)}: "
+        "baseline-unknown": of(
+            breaks.unknown,
+            "whether the baseline's program stayed the same is unknown in {}: "
             "neither its commit nor its SHA-256 is stored",
-            unknown,
-            ShortSentence("whether the baseline stayed the same program is unknown"),
+            "whether the baseline stayed the same program is unknown",
         ),
-    )
-    return series, tuple(one for one in cautions if one.about)
+    }
+    return series, cautions_of(known)
+
+
+def figures_of(nights: Sequence[str]) -> str:
+    """Name some nights and count them."""
+    return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
 
 
 @dataclass(slots=True)
@@ -197,29 +168,25 @@ class _Breaks:
     unknown: set[str] = field(default_factory=set)
     _campaigns: dict[tuple[int, int], str | None] = field(default_factory=dict)
 
-    def split(
-        self, key: _Key, rows: Sequence[tuple[RawNight, int, Night]]
-    ) -> Iterator[NightSeries]:
+    def split(self, key: _Key, rows: Sequence[tuple[RawNight, Night]]) -> Iterator[NightSeries]:
         """Give the series of a benchmark and variant, one after the other."""
         before, nights = rows[0][0], list[Night]()
         commit: str | None = None  # `commit`, `known`: what the baseline was last known to be
         known: dict[str, str] = {}
 
-        def made(ended: str | None, changed: str | None) -> NightSeries:
+        def made(ends: str | None, changed: str | None) -> NightSeries:
             last = before.first
             return NightSeries(
                 **key._asdict(),
-                metric=last.metric,
-                unit=last.unit,
-                better=last.better,
+                **{name: getattr(last, name) for name in ("metric", "unit", "better")},
                 baseline=last.baseline if key.paired else None,
-                nights=tuple(nights),
-                ended=ended,
+                values=tuple(nights),
+                ends=ends,
                 changed=changed,
             )
 
-        for raw, k, night in rows:
-            programs = _programs(raw, k) if key.paired else {}
+        for raw, night in rows:
+            programs = _programs(raw, key.benchmark) if key.paired else {}
             if nights:
                 found = self._break(before, raw, key.benchmark)
                 if found is None and key.paired:
@@ -252,8 +219,16 @@ class _Breaks:
             self._campaigns[at] = words if found else None
         if (text := self._campaigns[at]) is not None:
             return "campaign", text
-        text = _inputs_differ(a, b, benchmark)
-        return None if text is None else ("inputs", text)
+        # what only one of both knows says nothing
+        old, new = a.inputs_of(benchmark), b.inputs_of(benchmark)
+        changed = [name for name in old if name in new and old[name] != new[name]]
+        if changed == [""]:
+            return (
+                "inputs",
+                f"{benchmark} is measured in another way: {new['']}, which was {old['']}",
+            )
+        text = f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"
+        return ("inputs", text) if changed else None
 
     def _baseline(
         self,
@@ -281,46 +256,43 @@ class _Breaks:
         return None
 
 
-def figures_of(nights: Sequence[str]) -> str:
-    """Name some nights and count them."""
-    return f"{counted(len(nights), 'night')} ({listed(nights, _SHOWN)})"
-
-
-def _night(raw: RawNight, benchmark: int, variant: str, *, paired: bool) -> Night | None:
+def _night(raw: RawNight, benchmark: str, variant: str, *, paired: bool) -> Night | None:
     """Give one value; None where the trial, or a host of the fleet, has none."""
-    logs, base, counts = [], [], 0
-    name = raw.first.benchmarks[benchmark]
-    for part in raw.parts.values():
-        values = part.values.get(variant)
-        if values is None or name not in part.benchmarks:
-            return None
-        k = part.benchmarks.index(name) if raw.fleet else benchmark
-        log = values.log[k] if paired else values.own[k]
-        if log is None:
-            return None
-        logs.append(log)
-        base.append(values.baseline_log[k])
-        counts += (values.sessions if paired else values.own_sessions)[k]
-    known = [one for one in base if one is not None]
-    baseline = raw.first.baseline
-    programs = {_digest(part, variant, name) for part in raw.parts.values()}
+    parts = [*raw.parts.values()]
+    cells = [cell for one in parts if (cell := one.cell(variant, benchmark)) is not None]
+    logs = [log for one in cells if (log := one.log if paired else one.own) is not None]
+    if len(logs) < len(parts):
+        return None
+    known = [one.baseline_log for one in cells if one.baseline_log is not None]
+    base = [one.cell(one.baseline, benchmark) or Cell() for one in parts]
     return Night(
         trial=raw.name,
-        path=raw.path,
+        path=str(raw.path),
         started_at=raw.started_at,
         log=sum(logs) / len(logs),
-        baseline_log=sum(known) / len(known) if paired and len(known) == len(base) else None,
-        sessions=counts,
-        program_sha256=programs.pop() if len(programs) == 1 else None,
-        commit=raw.commit or _commit(raw, variant),
-        baseline_commit=_commit(raw, baseline) if paired else None,
-        host_facts=_facts(raw, name, paired=paired),
-        cut=(_cut(raw, name, variant), paired and _cut(raw, name, baseline)),
+        baseline_log=sum(known) / len(known) if paired and len(known) == len(parts) else None,
+        sessions=sum(one.sessions if paired else one.own_sessions for one in cells),
+        program_sha256=_same(one.program for one in cells),
+        commit=raw.commit or _same(one.commit for one in cells),
+        baseline_commit=_same(one.commit for one in base) if paired else None,
+        host_facts=_facts(raw, benchmark, paired=paired),
+        cut=(any(one.cut for one in cells), paired and any(one.cut for one in base)),
     )
 
 
-def _cut(raw: RawNight, benchmark: str, variant: str) -> bool:
-    return any(f"{benchmark} / {variant}" in part.cut for part in raw.parts.values())
+def _same(texts: Iterator[str | None]) -> str | None:
+    """Give what all of them are; None where they are not one."""
+    found = {*texts}
+    return found.pop() if len(found) == 1 else None
+
+
+def _programs(raw: RawNight, benchmark: str) -> dict[str, str]:
+    """Give the SHA-256 of the baseline's program by host, where it is known."""
+    return {
+        host if raw.fleet else "": cell.program
+        for host, part in raw.parts.items()
+        if (cell := part.cell(part.baseline, benchmark)) is not None and cell.program is not None
+    }
 
 
 def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
@@ -329,8 +301,7 @@ def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
     def of(part: KeptTrial) -> dict[str, Any]:
         if not part.host_record:
             return {}
-        cell = f"{benchmark}/{part.baseline}"
-        targets = part.host_record.get("targets")
+        targets, cell = part.host_record.get("targets"), f"{benchmark}/{part.baseline}"
         targets = targets if paired and isinstance(targets, Mapping) else {}
         own = {cell: targets[cell]} if cell in targets else {}
         return {**part.host_record, "targets": own}
@@ -338,41 +309,3 @@ def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
     if not raw.fleet:
         return of(raw.first)
     return {"hosts": {host: of(part) for host, part in raw.parts.items()}}
-
-
-def _digest(part: KeptTrial, variant: str, benchmark: str) -> str | None:
-    values = part.values.get(variant)
-    if values is None or benchmark not in part.benchmarks:
-        return None
-    return values.programs[part.benchmarks.index(benchmark)]
-
-
-def _programs(raw: RawNight, benchmark: int) -> dict[str, str]:
-    """Give the SHA-256 of the baseline's program by host, where it is known."""
-    name = raw.first.benchmarks[benchmark]
-    return {
-        host if raw.fleet else "": digest
-        for host, part in raw.parts.items()
-        if (digest := _digest(part, part.baseline, name)) is not None
-    }
-
-
-def _commit(raw: RawNight, variant: str) -> str | None:
-    """Give the commit of a variant; of a fleet where it is one on all hosts."""
-    found = {
-        None if (values := part.values.get(variant)) is None else values.commit
-        for part in raw.parts.values()
-    }
-    return found.pop() if len(found) == 1 else None
-
-
-def _inputs_differ(a: KeptTrial, b: KeptTrial, benchmark: str) -> str | None:
-    """Say which input of a benchmark is another one; what only one of both knows says nothing."""
-    if benchmark not in a.benchmarks or benchmark not in b.benchmarks:
-        return None
-    one, other = (part.inputs[part.benchmarks.index(benchmark)] for part in (a, b))
-    changed = [name for name in one if name in other and one[name] != other[name]]
-    if changed == [""]:
-        return f"{benchmark} is measured in another way: {other['']}, which was {one['']}"
-    text = f"the input {listed(changed, _SHOWN)} of {benchmark} is another one"
-    return text if changed else None

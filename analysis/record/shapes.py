@@ -190,6 +190,16 @@ def _reader(hint: Any) -> _Reader:  # noqa: ANN401 - whatever an annotation is
         return read
     if origin is not None and origin is not Literal and issubclass(origin, Mapping):
         return _mapping_of(_reader(inner[1]))
+    if isinstance(hint, type) and issubclass(hint, tuple):  # a named one is a list of its fields
+        kinds = [_alternatives(one) for one in typing.get_type_hints(hint).values()]
+
+        def entries(value: Any, at: str) -> Any:  # noqa: ANN401 - any JSON value
+            same = type(value) is list and len(value) == len(kinds)
+            if not (same and all(map(isinstance, value, kinds))):
+                raise _wrong(value, "a list of its entries", at)
+            return hint(*value)
+
+        return entries
     if dataclasses.is_dataclass(hint):
         return _record(hint)  # type: ignore[arg-type]  # a class is hashable
     return _READERS[str if origin is Literal else hint]

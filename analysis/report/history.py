@@ -17,6 +17,7 @@ from ..history.judged import (
     Segment,
     SeriesHistory,
     bisect_words,
+    label_of,
 )
 from ..history.night_values import Night, missing_before, moment_of
 from ..history.sentences import (
@@ -24,7 +25,6 @@ from ..history.sentences import (
     changes_table,
     heading_of,
     host_sentence,
-    label_of,
 )
 from ..pages import number_format as figures
 from ..pages.model import Block, CommandLine, Figure, Section, section, table_of

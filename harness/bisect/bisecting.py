@@ -9,14 +9,14 @@ import itertools
 import math
 import shlex
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.announcing import about
 from analysis.errors import FairtrialError, StoreError, UsageError
-from analysis.record.manifest import WarmupIterations, read_manifest
+from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan, Manifest
 from analysis.words import WIDTH, next_lines, shown
@@ -24,7 +24,7 @@ from analysis.words import WIDTH, next_lines, shown
 from ..campaign.distributions import with_quantiles
 from ..campaign.model import Campaign, shown as with_placeholders
 from ..campaign.resolve import load_campaign
-from ..errors import counted, wrapped
+from ..errors import DriftError, counted, wrapped
 from ..launch.matching import Interrupted, Interrupts
 from ..trial.execution import Options
 from ..trial.progress import read_progress, trials_in
@@ -53,34 +53,30 @@ if TYPE_CHECKING:
             """Hear what came of it."""
 
 
-CAMPAIGN_FILE = Path("campaign.yaml")
+_USUAL: Mapping[str, Any]
+_USUAL = {
+    "campaign": "campaign.yaml",
+    "margin": 0.01,
+    "risk": 0.05,
+    "looks": (6, 12, 24),
+    "every": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What the command line asks; None where it does not say: then the default, or what was asked before.
+    """What the command line asks.
 
+    `terms`: What it says of `Terms`, by their names; of the others the default holds, or what was asked before.
     `folder` holds the bisections; `resume` is the one to go on with.
     """
 
-    good: str | None = None
-    bad: str | None = None
-    campaign: Path | None = None
-    benchmarks: tuple[str, ...] = ()
-    metric: str | None = None
-    margin: float | None = None
-    risk: float | None = None
-    looks: tuple[int, ...] | None = None
-    sessions_max: int | None = None
+    terms: Mapping[str, Any] = field(default_factory=dict)
     folder: Path = Path("runs")
-    work_dir: Path | None = None
-    variant: str | None = None
-    every: bool = False
     resume: Path | None = None
     strict: bool = False
     share: bool = False
     wait_s: float = math.inf
-    warmup_iterations: WarmupIterations | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,44 +104,31 @@ def question_of(request: Request) -> Question:
     """
     then = None if request.resume is None else read_state(request.resume).asked
 
-    def chosen(name: str, usual: Any = None) -> Any:  # noqa: ANN401 - any option
-        now = getattr(request, name)
-        before = None if then is None else getattr(then, name)
-        return now if now not in (None, "", ()) else usual if before is None else before
-
-    good, bad = chosen("good"), chosen("bad")
+    before = {} if then is None else {k: one for k, one in asdict(then).items() if one is not None}
+    said = {**_USUAL, **before, **request.terms}
+    good, bad = said.get("good"), said.get("bad")
     if not good or not bad:
         what = "GOOD and BAD are missing" if not good else "BAD is missing"
         ends = (good or "").split("..")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
         raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
-    campaign = load_campaign(Path(chosen("campaign", CAMPAIGN_FILE)))
-    every = request.every or bool(then and then.every)
+    campaign = load_campaign(Path(said["campaign"]))
     # a branch may have moved on since then
-    again = then is not None and request.good is None
-    revisions = (then.good_sha, then.bad_sha) if then and again else (good, bad)
-    commits = commits_between(campaign.source.parent, *revisions, every=every)
-    benchmarks = chosen("benchmarks", campaign.benchmarks)
-    variant, metric = chosen("variant"), chosen("metric", next(iter(campaign.judge), "wall"))
-    recipe = recipe_of(campaign, commits, variant=variant, benchmarks=benchmarks)
-    work = chosen("work_dir")
-    usual = {"margin": 0.01, "risk": 0.05, "looks": (6, 12, 24)}
-    same = ("margin", "risk", "looks", "sessions_max", "warmup_iterations")
-    asked = Terms(
-        good=then.good if then and again else good,
-        bad=then.bad if then and again else bad,
-        good_sha=commits.commits[0].commit,
-        bad_sha=commits.commits[-1].commit,
-        root=str(commits.root),
-        campaign=str(campaign.source),
-        campaign_sha256=hashlib.sha256(campaign.text).hexdigest(),
-        variant=variant,
-        benchmarks=tuple(benchmarks),
-        metric=metric,
-        work_dir=None if work is None else str(Path(work).absolute()),
-        every=every,
-        **{name: chosen(name, usual.get(name)) for name in same},
-    )
+    again = then is not None and "good" not in request.terms
+    revisions = (said["good_sha"], said["bad_sha"]) if again else (good, bad)
+    commits = commits_between(campaign.source.parent, *revisions, every=said["every"])
+    said = {"benchmarks": campaign.benchmarks, "metric": next(iter(campaign.judge), "wall")} | said
+    benchmarks, metric, work = said["benchmarks"], said["metric"], said.get("work_dir")
+    recipe = recipe_of(campaign, commits, variant=said.get("variant"), benchmarks=benchmarks)
+    found = {
+        "good_sha": commits.commits[0].commit,
+        "bad_sha": commits.commits[-1].commit,
+        "root": str(commits.root),
+        "campaign": str(campaign.source),
+        "campaign_sha256": hashlib.sha256(campaign.text).hexdigest(),
+        "work_dir": None if work is None else str(Path(work).absolute()),
+    }
+    asked = Terms(**{"variant": None, **said, **found})
     inside = any(
         one.name == metric and one.when == "run" for cell in campaign.cells for one in cell.metrics
     )
@@ -186,10 +169,9 @@ def _metric(campaign: Campaign, name: str) -> MetricInfo:
 BOTH_ENDS = 12  # sessions of step 0 and of the proof, six each, where a step is large
 PER_HALVING = (1.0, 2.2)  # sessions of search, measured: large steps, and 2 % steps at 2 % noise
 _BUILDS = 3  # beside one a halving: both ends, and a parent
-# of a request, by the names of its options
-_SAID = (
-    *("campaign", "metric", "margin", "risk", "looks", "sessions_max", "folder", "work_dir"),
-    *("variant", "warmup_iterations", "every", "strict", "share"),
+_SAID = (  # options that a request may have, in the order in which they are written
+    *("campaign", "metric", "margin", "risk", "looks", "sessions_max", "dir", "work_dir"),
+    *("variant", "warmup_iterations", "all", "strict", "share"),
 )
 
 
@@ -286,25 +268,31 @@ def expected(question: Question) -> Expected:
         run_s=run_s,
         seconds=seconds,
         notes=("builds execute what the commits contain, with your rights", *question.notes),
-        next=(shlex.join(_words(request, asked.good, asked.bad)),),
+        next=(shlex.join(_words(question)),),
     )
 
 
-def _words(request: Request, good: str, bad: str) -> list[str]:
+def _words(question: Question) -> Iterator[str]:
     """Give the command line that carries it out: what was said, without ``--dry-run``."""
-    if request.resume is not None:
-        return ["fairtrial", "bisect", "--resume", str(request.resume)]
-    words = ["fairtrial", "bisect", good, bad]
-    for name in request.benchmarks:
-        words += ["--benchmark", name]
+    request, terms = question.request, question.request.terms
+    yield from ("fairtrial", "bisect")
+    if request.resume is not None and "good" not in terms:
+        yield from ("--resume", str(request.resume))
+    else:
+        yield from (question.asked.good, question.asked.bad)
+        yield from (f"--resume={one}" for one in (request.resume,) if one is not None)
+    for name in terms.get("benchmarks", ()):
+        yield from ("--benchmark", name)
+    folder = None if request.folder == Request().folder else request.folder
+    own = {"dir": folder, "all": terms.get("every")}
+    own |= {"strict": request.strict, "share": request.share}
     for name in _SAID:
-        value, option = getattr(request, name), {"folder": "dir", "every": "all"}.get(name, name)
-        if value != getattr(Request(), name):
-            words.append(f"--{option.replace('_', '-')}")
-            if isinstance(value, tuple):
-                value = ",".join(map(str, value))
-            words += [] if value is True else [str(value)]
-    return words
+        value = own.get(name, terms.get(name))
+        if value is None or value is False:
+            continue
+        yield f"--{name.replace('_', '-')}"
+        if value is not True:
+            yield ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _run_seconds(
@@ -524,7 +512,11 @@ class Sessions:
         plan = None  # a search trial has none
         if level is not None:
             plan = LooksPlan(rule="planned", looks=asked.looks, risk=level, margin=asked.margin)
-        ending = add_session(self._campaign(name, places, phase), options, self.view, plan)
+        try:
+            ending = add_session(self._campaign(name, places, phase), options, self.view, plan)
+        except DriftError as error:  # a search takes no change, and its trials are parts of it
+            about = (str(trial), error.drifts, error.campaign)
+            raise DriftError(*about, complete=False, again=self._again()) from None
         if ending.status == "interrupted":
             raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
         if ending.status != "complete":
@@ -532,6 +524,15 @@ class Sessions:
             fix = "take the cap out of the campaign, or raise it, and begin anew"
             raise CappedError(what, str(trial), fix)
         return found
+
+    def _again(self) -> tuple[str, ...]:
+        """Give the command that asks the same anew."""
+        asked, folder = self.journal.asked, self.journal.folder.parent
+        terms = {k: one for k, one in asdict(asked).items() if one not in (None, _USUAL.get(k))}
+        if asked.benchmarks == self.question.campaign.benchmarks:
+            del terms["benchmarks"]
+        request = Request(terms=terms, folder=folder)
+        return tuple(_words(replace(self.question, request=request)))
 
     def _campaign(self, name: str, places: tuple[int, ...], phase: Phase) -> Campaign:
         if name not in self._campaigns:

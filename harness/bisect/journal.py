@@ -7,7 +7,6 @@ go on after a kill: ``bisect.json`` says what was asked, and ``sessions.jsonl`` 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections import Counter
@@ -36,6 +35,7 @@ from ..trial.folder import (
     append_synced,
     cut,
     is_written_now,
+    lock_or_holder,
     open_inside,
     storing,
     sync_folder,
@@ -179,16 +179,11 @@ class Journal:
     def _take(self) -> None:
         with storing(self.folder / _LOCK):
             fd = open_inside(self.folder, _LOCK, os.O_RDWR | os.O_CREAT)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pid = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
+        if (pid := lock_or_holder(fd)) is not None:
             os.close(fd)
             what = f"another process is writing this bisection (process {pid or 'unknown'})"
             fix = "wait until it is done, or begin a new one without --resume"
-            raise StoreError(what, str(self.folder), fix) from None
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, b"%d\n" % os.getpid(), 0)
+            raise StoreError(what, str(self.folder), fix)
         self._lock = fd
 
     def _read(self) -> None:

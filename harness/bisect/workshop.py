@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -17,9 +16,9 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import ShapeError, opened, parse
@@ -32,7 +31,7 @@ from ..host.executables import sha256_file, sha256_of
 from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupts, last_output
-from ..trial.folder import open_inside, write_synced
+from ..trial.folder import lock_or_holder, open_inside, write_synced
 from .commits import (
     ALONE,
     Clone,
@@ -79,8 +78,7 @@ _ELSEWHERE = "or name another folder: --work-dir DIR; what is kept already stays
 SCHEMA = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(NamedTuple):
     """What is known of a commit: a tree with its programs and sources, or why it was not built.
 
     A reason is known to the `bisection` that met it, and to no other: it may have gone since.
@@ -88,7 +86,7 @@ class Record:
 
     commit: str
     seconds: float
-    programs: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, str] = {}
     sources: str = ""
     why: str | None = None
     log: str | None = None
@@ -105,42 +103,30 @@ class KeptTrees:
         """Make the folder, and delete trees without a record."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         for path in self.folder.iterdir():
-            known = path.suffix == ".json" or self._file(path.name).is_file()
+            known = path.suffix == ".json" or path.with_name(f"{path.name}.json").is_file()
             if path.suffix == ".new" or not known:
                 remove_tree(path)
 
-    def tree(self, key: str) -> Path:
-        """Give where the tree lies, or is to lie."""
-        return self.folder / key
-
     def read(self, key: str) -> Record | None:
         """Give the record of a commit; None where there is none that can be read."""
-        try:
-            with opened(self._file(key)) as file:
+        with contextlib.suppress(OSError, StoreError, ShapeError, TypeError, AttributeError):
+            with opened(self.folder / f"{key}.json") as file:
                 data = parse(file.read())
-            if data.pop("schema") != SCHEMA:
-                return None
             data.pop("size_bytes", None)  # of earlier versions
-            return Record(**data)
-        except (OSError, StoreError, ShapeError, TypeError, KeyError, AttributeError):
-            return None
+            if data.pop("schema", None) == SCHEMA:
+                return Record(**data)
+        return None
 
     def write(self, key: str, record: Record) -> None:
         """Write a record at once; with it its tree counts."""
-        path = self._file(key)
-        fresh = path.with_suffix(".new")
-        parts = {"schema": SCHEMA, **dataclasses.asdict(record)}
-        text = json.dumps(parts, indent=1, sort_keys=True)
-        write_synced(self.folder, fresh.name, f"{text}\n".encode())
-        fresh.replace(path)
+        text = json.dumps({"schema": SCHEMA, **record._asdict()}, indent=1, sort_keys=True)
+        write_synced(self.folder, f"{key}.new", f"{text}\n".encode())
+        (self.folder / f"{key}.new").replace(self.folder / f"{key}.json")
 
     def forget(self, key: str) -> None:
         """Delete a record, and then its tree."""
-        self._file(key).unlink(missing_ok=True)
-        remove_tree(self.tree(key))
-
-    def _file(self, key: str) -> Path:
-        return self.folder / f"{key}.json"
+        (self.folder / f"{key}.json").unlink(missing_ok=True)
+        remove_tree(self.folder / key)
 
 
 @contextlib.contextmanager
@@ -169,9 +155,9 @@ _COMPILERS = (
 )
 
 
-def default_folder(name: str, root: Path, variables: Mapping[str, str] = os.environ) -> Path:
+def default_folder(name: str, root: Path) -> Path:
     """Give where the builds of a campaign and repository are kept when nobody says where."""
-    cache = variables.get("XDG_CACHE_HOME", "")
+    cache = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
     mark = hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
     return base / "fairtrial" / f"bisect-{name}-{mark}"
@@ -191,19 +177,18 @@ class Workshop:
         *,
         folder: Path | None = None,
         bisection: str = "",
-        cpus: tuple[int, ...] | None = None,
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Take `folder`, or one for this campaign and repository in ``$XDG_CACHE_HOME/fairtrial``.
 
         Builds that failed are known again to the `bisection` of that name, and to no other. `say` hears of
-        what begins, such as a build; builds may use `cpus`, else those of this process.
+        what begins, such as a build.
 
         Raises UsageError if the folder lies in the work tree, holds something else, or has a name that no campaign
         can hold.
         """
         self._commits, self._recipe, self._interrupts = commits, recipe, interrupts
-        self._bisection, self._cpus, self._say = bisection, cpus, say
+        self._bisection, self._say = bisection, say
         chosen = folder or default_folder(recipe.campaign.name, recipe.root)
         self.folder = chosen.absolute().resolve()
         self._check_folder()
@@ -239,23 +224,16 @@ class Workshop:
     def _wait_for_lock(self, lock: int) -> None:
         """Take the lock, which the launchers of a killed bisection have until nothing of it writes any more."""
         until = time.monotonic() + _ENDING_S
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                self._interrupts.check()
-                holder = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
-                what = "another bisection builds there right now"
-                lives = not holder or Path("/proc", holder).exists()
-                if not lives:
-                    what = f"what a killed bisection started (process {holder}) still writes there"
-                if lives or time.monotonic() > until:
-                    fix = "let it end, or name another folder: --work-dir DIR"
-                    raise StoreError(what, str(self.folder), fix) from None
-                time.sleep(0.02)
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode("ascii"), 0)
+        while (holder := lock_or_holder(lock)) is not None:
+            self._interrupts.check()
+            what = "another bisection builds there right now"
+            lives = not holder or Path("/proc", holder).exists()
+            if not lives:
+                what = f"what a killed bisection started (process {holder}) still writes there"
+            if lives or time.monotonic() > until:
+                fix = "let it end, or name another folder: --work-dir DIR"
+                raise StoreError(what, str(self.folder), fix)
+            time.sleep(0.02)
         kept_locks.add(lock)
 
     def __exit__(self, *_: object) -> None:
@@ -285,7 +263,7 @@ class Workshop:
             for path in logs.iterdir():
                 path.unlink()
             limit = self._recipe.campaign.isolation.output_limit_bytes
-            commands = SideCommands(self._cpus, self._interrupts, limit)
+            commands = SideCommands(None, self._interrupts, limit)
             try:
                 self._clone.make(writing_git(commands, logs / _GIT_LOG))
                 return self._built(commit, key, commands, logs)
@@ -305,14 +283,13 @@ class Workshop:
             log = Path(record.log or self.folder)
             again = again or record.bisection != self._bisection
             return None if again else NotBuilt(commit=commit, why=record.why, log=log)
-        tree = self._kept.tree(key)
-        try:
-            same = record.sources == digest_of_sources(tree, self._tracked(commit)) and all(
+        with contextlib.suppress(OSError, NoProgramError):
+            tree = self._kept.folder / key
+            if record.sources == digest_of_sources(tree, self._tracked(commit)) and all(
                 sha256_file(tree / name) == digest for name, digest in record.programs.items()
-            )
-            return self._found(commit, tree, record.seconds, reused=True) if same else None
-        except (OSError, NoProgramError):
-            return None
+            ):
+                return self._found(commit, tree, record.seconds, reused=True)
+        return None
 
     def _built(
         self, commit: Commit, key: str, commands: SideCommands, logs: Path
@@ -328,21 +305,15 @@ class Workshop:
         finally:
             commands.close()  # with whatever a build left behind
         seconds = time.monotonic() - began
-        tree = self._kept.tree(key)
+        tree = self._kept.folder / key
         self._clone.hand_over(tree)
         self._put_inputs(tree)
         try:
             found = self._found(commit, tree, seconds)
         except NoProgramError as error:
             return self._failed(commit, key, str(error), logs, seconds)
-        tracked = self._tracked(commit)
-        record = Record(
-            commit=commit.commit,
-            seconds=seconds,
-            programs=found.programs,
-            sources=digest_of_sources(tree, tracked),
-        )
-        self._kept.write(key, record)
+        sources = digest_of_sources(tree, self._tracked(commit))
+        self._kept.write(key, Record(commit.commit, seconds, found.programs, sources))
         return found
 
     def _found(self, commit: Commit, tree: Path, seconds: float, *, reused: bool = False) -> Built:
@@ -390,13 +361,7 @@ class Workshop:
         self._refuse_full(what, log)
         lines = [line.strip() for line in what.replace(f" of '{commit.variant}'", "").splitlines()]
         why = "; ".join(shown(line) for line in (lines[0], *lines[-1:][: len(lines) > 1]))
-        record = Record(
-            commit=commit.commit,
-            seconds=seconds,
-            why=why,
-            log=str(log),
-            bisection=self._bisection,
-        )
+        record = Record(commit.commit, seconds, why=why, log=str(log), bisection=self._bisection)
         self._kept.forget(key)
         self._kept.write(key, record)
         return NotBuilt(commit=commit, why=why, log=log)

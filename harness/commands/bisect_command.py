@@ -76,14 +76,15 @@ def request_of(args: _Options) -> Request:
     if resume == NEWEST:
         asked = None if args.campaign is None else str(args.campaign.absolute())
         resume = newest_unfinished(args.dir, asked)
+    said = args.some("good", "bad", "campaign", "metric", "margin", "risk", "looks", "variant")
+    said |= args.some("sessions_max", "work_dir", "warmup_iterations")
+    said |= {"benchmarks": tuple(args.benchmark or ()), "every": args.all or None}
     return Request(
-        **args.some("good", "bad", "campaign", "metric", "margin", "risk", "looks", "variant"),
-        **args.some("sessions_max", "work_dir", "strict", "share", "warmup_iterations"),
-        benchmarks=tuple(args.benchmark or ()),
+        terms={name: one for name, one in said.items() if one not in (None, "", ())},
         folder=args.dir,
-        every=args.all,
         resume=resume,
         wait_s=args.wait_for_lock,
+        **args.some("strict", "share"),
     )
 
 

@@ -159,6 +159,17 @@ def is_written_now(trial: Path) -> bool:
     return False
 
 
+def lock_or_holder(fd: int) -> str | None:
+    """Take the lock of a file that names who has it; None, or else that process, "" where it is not named."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, b"%d\n" % os.getpid(), 0)
+    return None
+
+
 def lock_trial(fd: int, trial: Path) -> None:
     """Lock the measurements file of a trial, or close it and say who has it."""
     # A reader that asks whether we are alive holds the lock for an instant: try more than once.

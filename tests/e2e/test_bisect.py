@@ -118,6 +118,19 @@ def test_a_dry_run_tells_what_is_to_be_expected_and_touches_nothing(planted):
     assert sorted(planted.folder.rglob("*")) == before
 
 
+def test_what_is_advised_where_the_build_changed_meanwhile_can_be_done_here(lab):
+    """It was --accept-drift, which bisect does not have, and 'run' of a campaign that is a part of the search."""
+    repository(lab.folder / "app", [0.1, 0.2])
+    words = ("HEAD~1", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work")
+    assert bisect(lab, *words, "--risk", "0.1", "--sessions-max", "8").returncode == 7
+    lab.environment["CFLAGS"] = "-O3"
+    done = bisect(lab, "--resume", made.bisection(lab), "--sessions-max", "20")
+    assert (done.returncode, "--accept-drift" in done.stderr) == (5, False), done.stderr
+    told = " ".join(done.stderr.partition("next  ")[2].replace("\\\n", "").split())
+    assert told.startswith("fairtrial bisect 'HEAD~1' HEAD --campaign ")
+    assert "--risk 0.1 --sessions-max 20" in told
+
+
 def test_where_nothing_is_planted_there_is_no_difference(lab):  # the negative control
     repository(lab.folder / "app", [0.1] * 13)
     lab.virtual = dataclasses.replace(lab.virtual, spread=0.003, sessions=0.001)

@@ -113,6 +113,7 @@ def test_the_gate_has_its_exit_codes(history, words, code, first):
     [
         ("runs/nightly-20260924",),
         ("absent",),
+        ("x" * 300, "--gate", "slower>2%"),  # which no file system has
         ("--gate", "slower"),
         ("--since", "the day before"),
         ("--benchmark", "absent"),

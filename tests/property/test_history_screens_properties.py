@@ -60,7 +60,7 @@ def histories(draw):
     made = [draw(made_series(name)) for name in names]
     asked = {
         "gate": draw(st.sampled_from([None, "slower>2%", "faster<5%", "worse>0.5%"])),
-        "since": draw(st.sampled_from([None, "yesterday", "2026-10-01", made[0].nights[0].trial])),
+        "since": draw(st.sampled_from([None, "yesterday", "2026-10-01", made[0].values[0].trial])),
         "correction": draw(st.sampled_from([None, "holm", "bh", "none"])),
         "risk": draw(st.sampled_from([0.001, 0.05, 0.2])),
         "independent": draw(st.booleans()),

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import given, strategies as st
 
 from analysis.data.merging import StatedCampaign
-from analysis.history.kept_nights import KeptTrial, VariantValues
-from analysis.history.series import RawNight, series_of
+from analysis.history.kept_nights import Cell, KeptTrial
+from analysis.history.night_values import RawNight
+from analysis.history.series import series_of
 
 FIELDS = ("variants", "benchmarks", "baseline", "metrics", "runs", "warmup", "stop")
 
 
 def kept(*, order="shuffled", seed=1, commit=None, program=None, entry=None, log=0.0, host="lab3"):
-    base = VariantValues(
-        log=(None,),
-        baseline_log=(None,),
-        own=(0.0,),
-        sessions=(0,),
-        own_sessions=(1,),
-        programs=(program,),
-        commit=commit,
-    )
-    tip = replace(base, log=(log,), baseline_log=(0.0,), sessions=(1,), programs=("9",))
+    base = Cell(own=0.0, own_sessions=1, program=program, commit=commit)
+    tip = base._replace(log=log, baseline_log=0.0, sessions=1, program="9")
     return KeptTrial(
         trial="t",
         host=host,
@@ -37,7 +30,7 @@ def kept(*, order="shuffled", seed=1, commit=None, program=None, entry=None, log
         unit="s",
         better="lower",
         complete=True,
-        values={"v1": base, "tip": tip},
+        values={"v1": (base,), "tip": (tip,)},
         inputs=({} if entry is None else {"x.in": entry},),
         campaign=StatedCampaign(
             identity=(2, f"{seed}"),
@@ -83,7 +76,7 @@ def made(nights):
     parts = [{"lab3": kept(**night)} for night in nights]
     return series_of(
         [
-            RawNight(name=f"n{k}", path=f"n{k}", started_at=None, parts=one)
+            RawNight(name=f"n{k}", path=Path(f"n{k}"), kind="trial", campaign="suite", parts=one)
             for k, one in enumerate(parts)
         ]
     )[0]
@@ -92,20 +85,20 @@ def made(nights):
 @given(st.lists(NIGHT, min_size=1, max_size=12))
 def test_a_series_begins_where_the_rule_says_and_no_night_is_lost(nights):
     series = made(nights)
-    first = [one.nights[0].trial for one in series]
+    first = [one.values[0].trial for one in series]
     assert first == [f"n{k}" for k in ends(nights)]
-    assert [n.trial for one in series for n in one.nights] == [f"n{k}" for k in range(len(nights))]
+    assert [n.trial for one in series for n in one.values] == [f"n{k}" for k in range(len(nights))]
     assert [log for one in series for log in one.logs] == [night["log"] for night in nights]
-    assert [one.ended is None for one in series] == [False] * (len(series) - 1) + [True]
-    assert all((one.ended is None) == (one.changed is None) for one in series)
+    assert [one.ends is None for one in series] == [False] * (len(series) - 1) + [True]
+    assert all((one.ends is None) == (one.changed is None) for one in series)
 
 
 @given(st.lists(NIGHT, min_size=2, max_size=12), st.data())
 def test_what_came_before_does_not_depend_on_what_comes_later(nights, data):
     # tonight's trial must not change the series that were told yesterday
     count = data.draw(st.integers(1, len(nights) - 1))
-    whole = [[n.trial for n in one.nights] for one in made(nights)]
-    early = [[n.trial for n in one.nights] for one in made(nights[:count])]
+    whole = [[n.trial for n in one.values] for one in made(nights)]
+    early = [[n.trial for n in one.values] for one in made(nights[:count])]
     assert whole[: len(early) - 1] == early[:-1]
     assert whole[len(early) - 1][: len(early[-1])] == early[-1]
 
@@ -120,7 +113,7 @@ def test_what_is_kept_is_what_was_read(night):
 def test_the_value_of_a_fleet_does_not_depend_on_the_order_of_its_hosts(logs):
     def value(hosts):
         parts = {host: kept(log=logs[host], host=host) for host in hosts}
-        raw = RawNight(name="n", path="n", started_at=None, parts=parts, fleet=True)
+        raw = RawNight(name="n", path=Path("n"), kind="fleet", campaign="suite", parts=parts)
         ((one,), _) = series_of([raw])
         return one.logs[0]
 

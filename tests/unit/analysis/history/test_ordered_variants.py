@@ -193,6 +193,13 @@ def test_the_suite_is_the_mean_over_benchmarks(made: Maker) -> None:
     assert "over these 2 benchmarks" in found.sentence
 
 
+def test_a_benchmark_that_is_called_suite_is_one(made: Maker) -> None:
+    found = series(made({4: 3.0}, benchmarks=("suite", "logs")))
+    assert [one.name for one in found.benchmarks] == ["suite", "logs"]
+    assert found.benchmarks[0].steps[0].speedup == pytest.approx(1 / 1.03, abs=0.002)
+    assert found.suite.steps[0].speedup == pytest.approx(1.03**-0.5, abs=0.002)
+
+
 def test_no_step_within_the_margin_is_equivalent(made: Maker) -> None:
     found = series(made({}))
     assert found.benchmarks[0].outcome == "equivalent"
@@ -391,8 +398,8 @@ def test_one_command_and_one_program_are_one_also_of_a_script(made: Maker) -> No
 
 def test_places_are_where_programs_begin() -> None:
     groups = (("a", "b"), ("c",), ("d", "e"))
-    assert starts_of(groups, "abcde") == [2, 3]
-    assert starts_of(groups, "acde") == [1, 2]
+    assert starts_of(groups, "abcde") == (2, 3)
+    assert starts_of(groups, "acde") == (1, 2)
     assert one_programs(Path("nowhere"), ["a", "b"], [], {}) == (("a",), ("b",))
 
 

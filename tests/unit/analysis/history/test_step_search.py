@@ -161,34 +161,6 @@ def test_places_that_build_to_one_program_are_no_place_of_a_step() -> None:
     assert (same.answer, same.sessions) == ("no-difference", 0)
 
 
-def test_the_same_values_give_the_same_sessions_and_the_same_answer() -> None:
-    stored: list[tuple[tuple[int, ...], Mapping[int, float]]] = []
-    measure = made(64, {20: 2})
-
-    def recorded(places: tuple[int, ...]) -> Mapping[int, float]:
-        stored.append((places, measure(places)))
-        return stored[-1][1]
-
-    whole = find_steps(recorded, 64)
-    played = iter(stored)
-
-    def again(places: tuple[int, ...]) -> Mapping[int, float]:
-        wanted, values = next(played)
-        assert places == wanted
-        return values
-
-    assert find_steps(again, 64).to_dict() == whole.to_dict()
-    assert next(played, None) is None
-
-
-def test_what_measure_raises_passes() -> None:
-    def broken(places: tuple[int, ...]) -> Mapping[int, float]:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        find_steps(broken, 4)
-
-
 def test_sessions_max_ends_the_search_and_says_what_is_left() -> None:
     found = find_steps(made(128, {77: 2}, sd=0.02), 128, sessions_max=30)
     assert found.sessions == 30

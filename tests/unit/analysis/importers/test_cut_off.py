@@ -135,4 +135,4 @@ def test_a_night_counts_with_them_and_is_marked(tmp_path):
         (folder / "new.xml").write_text(text)
     series = read_nights(sorted(tmp_path.glob("*/new.xml")), metric="walltime").series[0]
     assert np.exp(series.logs) == pytest.approx([0.5] * 3 + [1.25] + [0.5] * 6, rel=1e-12)
-    assert [night.cut for night in series.nights] == [(k == 4, False) for k in NIGHTS]
+    assert [night.cut for night in series.values] == [(k == 4, False) for k in NIGHTS]

@@ -13,7 +13,7 @@ from analysis.history.places import fails_more
 from analysis.record.commits import bisection_of_trial, is_bisection
 from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, expected, question_of, same_programs
-from harness.bisect.journal import Terms
+from harness.bisect.journal import Journal, Terms
 from harness.bisect.workshop import Built, NotBuilt
 
 from .conftest import CAMPAIGN, PROGRAM, Repository
@@ -28,8 +28,10 @@ def asked(tmp_path):
     campaign = repository.path / "campaign.yaml"
     campaign.write_text(CAMPAIGN)
 
-    def ask(**words):
-        return Request(**{"good": "HEAD~2", "bad": "HEAD", "campaign": campaign, **words})
+    def ask(*, strict=False, resume=None, **words):
+        said = {"good": "HEAD~2", "bad": "HEAD", "campaign": campaign, **words}
+        terms = {name: one for name, one in said.items() if one is not None}
+        return Request(terms=terms, strict=strict, resume=resume)
 
     return ask
 
@@ -72,27 +74,35 @@ def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
         metric="t",
         warmup_iterations=0,
     )
-    _print_t(request.campaign)
+    _print_t(request.terms["campaign"])
     (line,) = expected(question_of(request)).next
     assert line == (
-        f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.campaign} --metric t --looks 4,8 "
-        f"--work-dir {request.work_dir} --variant other --warmup-iterations 0 --strict"
+        f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.terms['campaign']} --metric t --looks 4,8 "
+        f"--work-dir {request.terms['work_dir']} --variant other --warmup-iterations 0 --strict"
     )
-    plain = replace(question_of(request), request=Request(good="HEAD~2", bad="HEAD"))
+    plain = replace(question_of(request), request=Request())
     told = expected(plain)
     assert told.next == ("fairtrial bisect 'HEAD~2' HEAD",)
+    # one that is resumed with more sessions: the line that was to be pasted did not ask for them
+    Journal.begin(tmp_path / "one", question_of(asked()).asked).close()
+    more = question_of(asked(good=None, bad=None, resume=tmp_path / "one", sessions_max=90))
+    assert (
+        expected(more)
+        .next[0]
+        .endswith(f" --resume {tmp_path}/one --campaign {more.asked.campaign} --sessions-max 90")
+    )
 
 
 def test_iterations_are_those_that_were_asked_and_stay_so(asked):
     request = asked(metric="t", warmup_iterations="auto")
-    _print_t(request.campaign)
+    _print_t(request.terms["campaign"])
     first = question_of(request).asked
     assert first.warmup_iterations == "auto"
     old = json.loads(json.dumps(asdict(first)))
     stored = shaped(Terms, old)
     assert stored == first
     with pytest.raises(UsageError, match="--warmup-iterations of this bisection was auto, and now"):
-        stored.refuse_another(replace(first, warmup_iterations=3), request.campaign)
+        stored.refuse_another(replace(first, warmup_iterations=3), request.terms["campaign"])
     del old["warmup_iterations"]
     assert shaped(Terms, old).warmup_iterations is None  # of a version without it
 

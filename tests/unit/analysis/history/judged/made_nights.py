@@ -65,8 +65,8 @@ def series(
             "better": "lower",
             "campaign": "compressors",
             "baseline": "v1.0" if paired else None,
-            "nights": tuple(nights),
-            "ended": ended,
+            "values": tuple(nights),
+            "ends": ended,
         }
         | more
     )

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from analysis.data.trial import read_trial
-from analysis.history.judged import host_changes
+from analysis.history.judging import host_changes
 from analysis.history.nights import read_nights
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.hosts import over_hosts
@@ -24,11 +24,11 @@ def test_the_value_of_a_fleet_is_the_verdicts_over_hosts(fleet_night, tmp_path):
         for line in whole.benchmarks:
             (series,) = [s for s in found.series if s.benchmark == line.name]
             assert series.logs[k] == pytest.approx(-math.log(line.speedup), abs=1e-12)
-            assert series.nights[k].sessions == 6
+            assert series.values[k].sessions == 6
     assert found.hosts == ("n1", "n2", "n3")
-    assert found.series[0].nights[0].trial == "fleet-01"
+    assert found.series[0].values[0].trial == "fleet-01"
     # a program that is not one on all hosts is unknown; here it is
-    assert found.series[0].nights[0].program_sha256 == f"{1:064}"
+    assert found.series[0].values[0].program_sha256 == f"{1:064}"
 
 
 def test_other_hosts_end_a_series(fleet_night, tmp_path):
@@ -36,8 +36,8 @@ def test_other_hosts_end_a_series(fleet_night, tmp_path):
     fleet_night(2, {"n2": 1.0, "n1": 1.0})  # in another order they are the same
     fleet_night(3, {"n1": 1.0, "n3": 1.0})
     old, new = [s for s in read_nights([tmp_path / "runs"]).series if s.benchmark == "x"]
-    assert (old.ended, old.changed) == ("hosts", "the fleet's hosts are n1, n3; they were n1, n2")
-    assert (len(old.nights), len(new.nights)) == (2, 1)
+    assert (old.ends, old.changed) == ("hosts", "the fleet's hosts are n1, n3; they were n1, n2")
+    assert (len(old.values), len(new.values)) == (2, 1)
 
 
 def test_a_fleet_that_lacks_a_host_is_left_out_and_ends_nothing(fleet_night, tmp_path):
@@ -45,7 +45,7 @@ def test_a_fleet_that_lacks_a_host_is_left_out_and_ends_nothing(fleet_night, tmp
     fleet_night(2, {"n1": 1.0, "n2": None})
     fleet_night(3, {"n1": 1.0, "n2": 1.0})
     found = read_nights([tmp_path / "runs"])
-    assert [s.ended for s in found.series] == [None, None]
+    assert [s.ends for s in found.series] == [None, None]
     ((name, why),) = found.left_out
     assert (name, why.startswith("its host n2 has no value: ")) == ("fleet-02", True)
 
@@ -53,7 +53,7 @@ def test_a_fleet_that_lacks_a_host_is_left_out_and_ends_nothing(fleet_night, tmp
 def test_changes_of_the_hosts_of_a_fleet_name_them(fleet_night, night, tmp_path):
     fleet_night(1, {"n1": 1.0, "n2": 1.0})
     fleet_night(2, {"n1": 1.0, "n2": 1.0}, environment={"kernel": {"release": "7"}})
-    first, second = read_nights([tmp_path / "runs"]).series[0].nights
+    first, second = read_nights([tmp_path / "runs"]).series[0].values
     assert [change.what for change in host_changes(first, second)] == [
         "on n1: kernel.release changed from 6.1 to 7",
         "on n2: kernel.release changed from 6.1 to 7",
@@ -66,5 +66,5 @@ def test_a_baseline_is_held_on_each_host(fleet_night, tmp_path):
     fleet_night(1, {"n1": 1.0, "n2": 1.0})
     fleet_night(2, {"n1": 1.0, "n2": 1.0}, programs={"v1": "2" * 64})
     old, _ = [s for s in read_nights([tmp_path / "runs"]).series if s.benchmark == "x"]
-    assert old.ended == "baseline"
+    assert old.ends == "baseline"
     assert "on n1, n2" in old.changed

@@ -78,15 +78,15 @@ def test_values_are_those_of_an_import_in_the_order_of_the_dates_in_the_files(
     )
     found = read_nights([folder])
     (series,) = [one for one in found.series if one.benchmark == benchmark]
-    assert [n.trial for n in series.nights] == ["c.json", "a.json", "b.json"]
-    assert [n.started_at for n in series.nights] == [
+    assert [n.trial for n in series.values] == ["c.json", "a.json", "b.json"]
+    assert [n.started_at for n in series.values] == [
         f"2026-11-0{k}T02:00:00+00:00" for k in (1, 2, 3)
     ]
     by_hand = [expected(folder / f"{k}.json", benchmark) for k in "cab"]
     assert series.logs == pytest.approx(by_hand, abs=1e-12)
-    assert (series.variant, series.paired, series.ended) == (name, False, None)
+    assert (series.variant, series.paired, series.ends) == (name, False, None)
     assert found.hosts == ("lab3",)
-    assert [n.commit for n in series.nights] == [None] * 3
+    assert [n.commit for n in series.values] == [None] * 3
 
 
 def test_where_higher_is_better_a_lower_rate_is_slower(files):
@@ -107,7 +107,7 @@ def test_files_without_dates_go_by_those_in_their_names(files):
     (folder / "README.txt").write_text("what these are\n")
     found = read_nights([folder])
     (series,) = [one for one in found.series if one.benchmark and one.metric == "time"]
-    assert [n.trial for n in series.nights] == [names[1], names[2], names[0]]
+    assert [n.trial for n in series.values] == [names[1], names[2], names[0]]
     by_hand = [math.log(k * (0.5 * 0.6 * 0.7) ** (1 / 3)) for k in (2, 3, 1)]
     assert series.logs == pytest.approx(by_hand, abs=1e-12)
     assert found.left_out == ()
@@ -146,9 +146,9 @@ def test_files_without_dates_go_by_commits_in_the_order_of_git(files, repository
     place = files({names[k]: hyperfine(1 + k) for k in order})
     found = read_nights([place])
     (series,) = [one for one in found.series if one.metric == "time"]
-    assert [n.trial for n in series.nights] == [names[k] for k in sorted(order)]
-    assert [n.commit for n in series.nights] == [commits[k][:10] for k in sorted(order)]
-    assert [n.started_at for n in series.nights] == [None] * 4
+    assert [n.trial for n in series.values] == [names[k] for k in sorted(order)]
+    assert [n.commit for n in series.values] == [commits[k][:10] for k in sorted(order)]
+    assert [n.started_at for n in series.values] == [None] * 4
 
 
 def test_a_commit_that_the_file_names_goes_before_its_name(files, repository, monkeypatch):
@@ -156,8 +156,8 @@ def test_a_commit_that_the_file_names_goes_before_its_name(files, repository, mo
     monkeypatch.chdir(folder)
     made = {f"{k}.json": google(1.0, commit=commits[4 - k]) for k in range(3)}
     series = read_nights([files(made)]).series[0]
-    assert [n.trial for n in series.nights] == ["2.json", "1.json", "0.json"]
-    assert [n.commit for n in series.nights] == commits[2:5]
+    assert [n.trial for n in series.values] == ["2.json", "1.json", "0.json"]
+    assert [n.commit for n in series.values] == commits[2:5]
 
 
 def test_a_hook_that_names_another_repository_does_not_change_the_order(
@@ -168,7 +168,7 @@ def test_a_hook_that_names_another_repository_does_not_change_the_order(
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))
     place = files({f"make-{commits[k][:10]}.json": hyperfine(1 + k) for k in (2, 0)})
     (series,) = [one for one in read_nights([place]).series if one.metric == "time"]
-    assert [n.commit for n in series.nights] == [commits[k][:10] for k in (0, 2)]
+    assert [n.commit for n in series.values] == [commits[k][:10] for k in (0, 2)]
 
 
 @pytest.mark.parametrize("where", ["elsewhere", "other commits", "no git"])
@@ -194,7 +194,7 @@ def test_a_date_in_most_files_is_not_enough(files):
     folder = files({"a.json": made["a.json"], "b-2026-10-30.json": made["b.json"]})
     (folder / "b.json").unlink()
     series = read_nights([folder]).series[0]
-    assert [n.trial for n in series.nights] == ["b-2026-10-30.json", "a.json"]
+    assert [n.trial for n in series.values] == ["b-2026-10-30.json", "a.json"]
 
 
 def test_a_file_a_benchmark_makes_series_of_their_own(files):
@@ -205,7 +205,7 @@ def test_a_file_a_benchmark_makes_series_of_their_own(files):
             own = {**whole, "benchmarks": [bench]}
             made[f"{bench['metadata']['name']}-{k}.json"] = own
     found = read_nights([files(made)])
-    assert {(s.benchmark, len(s.nights), s.ended) for s in found.series} == {
+    assert {(s.benchmark, len(s.values), s.ends) for s in found.series} == {
         ("fib", 3, None),
         ("sort", 3, None),
     }
@@ -215,7 +215,7 @@ def test_another_unit_ends_a_series(files):
     made = {f"{k}.json": pyperf(1.0, f"2026-11-0{k} 02:00:00") for k in (1, 2, 3)}
     made["3.json"]["metadata"]["unit"] = "byte"
     found = read_nights([files(made)])
-    assert [s.ended for s in found.series if s.benchmark == "fib"] == ["campaign", None]
+    assert [s.ends for s in found.series if s.benchmark == "fib"] == ["campaign", None]
 
 
 def test_damaged_files_are_named_and_hide_no_other(files):
@@ -224,7 +224,7 @@ def test_damaged_files_are_named_and_hide_no_other(files):
     (folder / "2026-11-04.json").write_text(json.dumps(pyperf(1.0))[:-40])
     found = read_nights([folder])
     assert [name for name, _ in found.left_out] == ["2026-11-04.json"]
-    assert len(found.series[0].nights) == 3
+    assert len(found.series[0].values) == 3
 
 
 def test_trials_and_files_are_no_series_together(files, night, tmp_path):
@@ -251,11 +251,11 @@ def test_commits_of_one_file_are_nights_of_equal_values_too(tmp_path):
         "window.BENCHMARK_DATA = " + json.dumps({"entries": {"Rust": [entry(2), entry(1)]}})
     )
     (series,) = read_nights([path]).series
-    assert [night.commit for night in series.nights] == ["c1", "c2"]
+    assert [night.commit for night in series.values] == ["c1", "c2"]
     every = {"Rust": [entry(k) for k in range(1, 10)]}
     path.write_text("window.BENCHMARK_DATA = " + json.dumps({"entries": every}))
     (series,) = read_nights([path]).series
-    assert [night.commit for night in series.nights] == [f"c{k}" for k in range(1, 10)]
+    assert [night.commit for night in series.values] == [f"c{k}" for k in range(1, 10)]
     with pytest.raises(InsufficientDataError, match=r"no metric 'size'\n.*known here: time"):
         read_nights([path], metric="size")
     path.write_text("window.BENCHMARK_DATA = " + json.dumps({"entries": {"Rust": [entry(1)]}}))
@@ -278,7 +278,7 @@ def test_dates_and_commits_of_a_table_are_nights(tmp_path, heading, ids) -> None
     path = tmp_path / "t.csv"
     path.write_text("\n".join([f"{heading},benchmark,time_ms", *rows]) + "\n")
     (series,) = read_nights([path]).series
-    assert [night.commit for night in series.nights] == (ids or [None] * 3)
+    assert [night.commit for night in series.values] == (ids or [None] * 3)
     logs = [(math.log(0.010 + k / 1000) + math.log(0.011 + k / 1000)) / 2 for k in (3, 2, 1)]
     assert series.logs == pytest.approx(logs, abs=1e-12)
 
@@ -289,7 +289,7 @@ def test_a_table_with_a_date_in_its_name_is_one_night(tmp_path, session) -> None
         rows = "".join(f"f,{one},{1 + k}\n" for k, one in enumerate((session, "2026-11-09")))
         (tmp_path / f"2026-11-0{day}.csv").write_text(f"benchmark,session,time_ms\n{rows}")
     (series,) = read_nights([tmp_path / "2026-11-03.csv", tmp_path / "2026-11-04.csv"]).series
-    assert len(series.nights) == 2
+    assert len(series.values) == 2
     assert series.logs == pytest.approx([math.log(0.001) + math.log(2) / 2] * 2, abs=1e-12)
 
 
@@ -313,7 +313,7 @@ def test_imported_trials_go_by_the_dates_that_their_files_hold(files, night, tmp
         import_files(gather([file], ReadingChoices()), tmp_path / "runs" / name[0])
     imported = read_nights([tmp_path / "runs"], plain=True).series
     direct = read_nights([folder]).series
-    assert [n.trial for n in imported[0].nights] == ["2", "1"]
+    assert [n.trial for n in imported[0].values] == ["2", "1"]
     assert imported[0].logs == pytest.approx(direct[0].logs, abs=1e-12)
     file = read_foreign(open_foreign(str(files({"c.json": google(1.0)}) / "c.json")))
     import_files(gather([file], ReadingChoices()), tmp_path / "runs" / "c")
@@ -371,7 +371,7 @@ def test_several_commands_in_a_file_are_a_series_each(files):
         one["results"] += [one["results"][0] | {"command": "ninja", "times": [0.3, 0.31, 0.32]}]
         made[f"2026-11-0{k}-build.json"] = one
     found = read_nights([files(made)])
-    assert [(one.variant, one.paired, len(one.nights)) for one in found.series] == [
+    assert [(one.variant, one.paired, len(one.values)) for one in found.series] == [
         ("make", False, 3),
         ("ninja", False, 3),
     ]
@@ -458,21 +458,21 @@ def test_a_tree_of_asv_gives_its_nights_by_the_dates_of_its_commits(tree, below,
     (series,) = read_nights([tree(results, below=below, samples=samples)]).series
     assert (series.benchmark, series.variant, series.metric) == ("time_a", "asv", "time")
     assert series.logs == pytest.approx([math.log(0.5 + k) for k in range(4)], abs=1e-12)
-    assert [night.commit for night in series.nights] == [f"{9 - k:040x}" for k in range(4)]
+    assert [night.commit for night in series.values] == [f"{9 - k:040x}" for k in range(4)]
     (rate,) = read_nights([tree(results, below=below)], better="higher").series
-    assert (rate.benchmark, len(rate.nights)) == ("track_c", 3)  # zero has no log
+    assert (rate.benchmark, len(rate.values)) == ("track_c", 3)  # zero has no log
 
 
 def test_machines_and_environments_of_a_tree_are_series_of_their_own(tree):
     found = read_nights([tree(lambda k: {"time_a": ([0.5 + k], "v")}, machines=("box", "lab"))])
     names = ["a-b, box", "a-b, lab", "py3, box", "py3, lab"]
     assert sorted(one.variant for one in found.series) == names
-    assert [len(one.nights) for one in found.series] == [4] * 4
+    assert [len(one.values) for one in found.series] == [4] * 4
 
 
 def test_a_new_version_of_a_benchmark_begins_a_series(tree):
     old, new = read_nights([tree(lambda k: {"time_a": ([0.5], f"v{k // 2}")})]).series
-    assert (old.ended, len(old.nights), len(new.nights)) == ("inputs", 2, 2)
+    assert (old.ends, len(old.values), len(new.values)) == ("inputs", 2, 2)
     assert "another way: version v1, which was version v0" in old.changed
 
 

@@ -40,9 +40,9 @@ def test_a_value_is_minus_the_log_of_the_speedup_that_multilevel_gives(night, tm
             assert logs(found)[bench][k] == pytest.approx(expected, abs=TOLERANCE)
     one = found.series[0]
     assert (one.paired, one.baseline, one.metric, one.unit) == (True, "v1", "wall", "s")
-    assert [n.sessions for n in one.nights] == [sessions] * 3
+    assert [n.sessions for n in one.values] == [sessions] * 3
     assert one.logs[2] > one.logs[0]  # larger is slower
-    assert [n.started_at for n in one.nights] == [f"2026-11-0{k}T03:10:00.5Z" for k in (1, 2, 3)]
+    assert [n.started_at for n in one.values] == [f"2026-11-0{k}T03:10:00.5Z" for k in (1, 2, 3)]
 
 
 @given(st.lists(st.lists(st.floats(0.01, 10), min_size=4, max_size=4), min_size=4, max_size=4))
@@ -97,7 +97,7 @@ def test_plain_series_are_the_metric_itself(night, tmp_path):
     assert found.series[0].logs == pytest.approx([by_hand] * 2, abs=TOLERANCE)
     paired = read_nights([tmp_path / "runs"], benchmarks=["x"]).series[0]
     assert paired.baseline_logs == pytest.approx([by_hand] * 2, abs=TOLERANCE)
-    assert found.series[0].nights[0].host_facts["targets"] == {}  # no program is its host
+    assert found.series[0].values[0].host_facts["targets"] == {}  # no program is its host
 
 
 def test_a_trial_without_a_baseline_is_plain(night, tmp_path):
@@ -127,7 +127,7 @@ def test_of_an_incomplete_trial_the_complete_sessions_count(night, tmp_path, sta
     found = read_nights([tmp_path / "runs" / f"night-0{k}" for k in (1, 2)])
     first = read_nights([tmp_path / "runs" / f"night-0{k}" for k in (1, 3)])
     assert logs(found)["x"][1] == pytest.approx(logs(first)["x"][-1], abs=TOLERANCE)
-    assert found.series[0].nights[1].sessions == 1
+    assert found.series[0].values[1].sessions == 1
     assert "incomplete-nights" in [one.code for one in found.cautions]
     # negative control: a complete one is not said to be incomplete
     assert "incomplete-nights" not in [one.code for one in first.cautions]
@@ -140,7 +140,7 @@ def test_a_trial_without_a_complete_session_is_left_out_and_counted(night, tmp_p
     found = read_nights([tmp_path / "runs"])
     assert found.left_out == (("night-02", "none of its 2 sessions is complete"),)
     assert "nights-left-out" in [one.code for one in found.cautions]
-    assert len(found.series[0].nights) == 2
+    assert len(found.series[0].values) == 2
 
 
 def test_one_night_is_refused_and_no_value_at_all_too(night, tmp_path):
@@ -173,7 +173,7 @@ def test_the_metric_is_what_the_newest_campaign_asks(night, tmp_path):
     night(2, judge=(JudgedMetrics(at="t", metrics=("user",)),))
     found = read_nights([tmp_path / "runs"])
     assert {one.metric for one in found.series} == {"user"}
-    assert [len(one.nights) for one in found.series] == [2, 2]
+    assert [len(one.values) for one in found.series] == [2, 2]
     assert found.series == read_nights([tmp_path / "runs"], metric="user").series
 
 

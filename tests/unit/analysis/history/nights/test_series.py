@@ -11,7 +11,7 @@ from analysis.artifact.redacted_names import wanted_of
 from analysis.data.merging import merge_trials
 from analysis.errors import UsageError
 from analysis.history import nights as reading
-from analysis.history.judged import host_changes
+from analysis.history.judging import host_changes
 from analysis.history.nights import read_nights
 
 
@@ -35,10 +35,10 @@ def test_a_series_goes_on_whatever_a_merge_does_not_mind(night, tmp_path):
         )
     found = read_nights([tmp_path / "runs"])
     (one,) = of(found)
-    assert (one.ended, one.changed, len(one.nights)) == (None, None, 3)
-    assert [n.commit for n in one.nights] == ["c1", "c2", "c3"]
-    assert [n.program_sha256 for n in one.nights] == [f"{k:064}" for k in (1, 2, 3)]
-    assert {n.baseline_commit for n in one.nights} == {"c0"}
+    assert (one.ends, one.changed, len(one.values)) == (None, None, 3)
+    assert [n.commit for n in one.values] == ["c1", "c2", "c3"]
+    assert [n.program_sha256 for n in one.values] == [f"{k:064}" for k in (1, 2, 3)]
+    assert {n.baseline_commit for n in one.values} == {"c0"}
     assert codes(found) == []
 
 
@@ -57,9 +57,9 @@ def test_a_change_ends_a_series_and_begins_another(night, tmp_path, later, why, 
     for k in (3, 4, 5):
         night(k, **{"campaign": {"protocol": {"order": "shuffled"}}, **later})
     old, new = of(read_nights([tmp_path / "runs"]))
-    assert (old.ended, new.ended) == (why, None)
+    assert (old.ends, new.ends) == (why, None)
     assert said in old.changed
-    assert ([n.trial for n in old.nights], len(new.nights)) == (["night-01", "night-02"], 3)
+    assert ([n.trial for n in old.values], len(new.values)) == (["night-01", "night-02"], 3)
 
 
 def test_an_input_of_one_benchmark_ends_no_other(night, tmp_path):
@@ -85,7 +85,7 @@ def test_a_file_among_the_baselines_arguments_is_an_input_and_the_candidates_is_
     assert len(of(read_nights([tmp_path / "runs"]))) == 1
     night(3, campaign={"cells": cells}, arguments={**files, "/w/data": "3" * 64})
     old, _ = of(read_nights([tmp_path / "runs"]))
-    assert (old.ended, old.changed) == ("inputs", "the input ./data of x is another one")
+    assert (old.ends, old.changed) == ("inputs", "the input ./data of x is another one")
 
 
 def test_a_baseline_that_was_rebuilt_from_its_commit_goes_on_with_a_caution(night, tmp_path):
@@ -101,7 +101,7 @@ def test_a_baseline_that_was_rebuilt_from_its_commit_goes_on_with_a_caution(nigh
     # negative control: another commit and another program are another baseline
     night(5, programs={"v1": "3" * 64}, commits={"v1": "0ff"})
     old, _ = of(read_nights([tmp_path / "runs"]))
-    assert (old.ended, old.changed) == ("baseline", "the baseline's commit is 0ff; it was def")
+    assert (old.ends, old.changed) == ("baseline", "the baseline's commit is 0ff; it was def")
 
 
 def test_a_baseline_of_which_nothing_is_stored_is_told(night, tmp_path):
@@ -112,7 +112,7 @@ def test_a_baseline_of_which_nothing_is_stored_is_told(night, tmp_path):
         night(k, change=forget)
     found = read_nights([tmp_path / "runs"])
     assert codes(found) == ["baseline-unknown"]
-    assert of(found)[0].nights[0].host_facts == {}
+    assert of(found)[0].values[0].host_facts == {}
 
 
 @pytest.mark.parametrize("sessions", [1, 2])
@@ -131,10 +131,10 @@ def test_a_baseline_that_each_session_builds_is_its_commit_or_its_steps(
         )
     found = read_nights([tmp_path / "runs"])
     (one,) = of(found)
-    assert (one.ended, len(one.nights), codes(found)) == (None, 3, [])
-    assert {n.program_sha256 for n in one.nights} == {None}
-    assert {n.baseline_commit for n in one.nights} == {commit}
-    assert host_changes(one.nights[0], one.nights[1]) == ()
+    assert (one.ends, len(one.values), codes(found)) == (None, 3, [])
+    assert {n.program_sha256 for n in one.values} == {None}
+    assert {n.baseline_commit for n in one.values} == {commit}
+    assert host_changes(one.values[0], one.values[1]) == ()
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_another_commit_or_other_steps_of_such_a_baseline_end_a_series(night, tm
     same = {"rebuilt": ("v1",), "commits": {"v1": "c0"}}
     night(1, **same)
     night(2, **same | later)
-    assert [one.ended for one in of(read_nights([tmp_path / "runs"]))] == [why, None]
+    assert [one.ends for one in of(read_nights([tmp_path / "runs"]))] == [why, None]
 
 
 def test_the_order_is_that_of_the_first_runs_and_ties_go_by_name(night, tmp_path):
@@ -161,7 +161,7 @@ def test_the_order_is_that_of_the_first_runs_and_ties_go_by_name(night, tmp_path
     night(2, place=tmp_path / "runs" / "a", trial="a")
     night(2, place=tmp_path / "runs" / "b", trial="b")
     (one,) = of(read_nights([tmp_path / "runs"]))
-    assert [n.trial for n in one.nights] == ["night-01", "a", "b", "night-03"]
+    assert [n.trial for n in one.values] == ["night-01", "a", "b", "night-03"]
 
 
 def test_campaigns_side_by_side_have_series_of_their_own(night, tmp_path):
@@ -169,7 +169,7 @@ def test_campaigns_side_by_side_have_series_of_their_own(night, tmp_path):
         name = "one" if k % 2 else "two"
         night(k, campaign_name=name, campaign={"name": name})
     found = read_nights([tmp_path / "runs"])
-    assert [(s.campaign, len(s.nights), s.ended) for s in of(found)] == [
+    assert [(s.campaign, len(s.values), s.ends) for s in of(found)] == [
         ("one", 2, None),
         ("two", 2, None),
     ]
@@ -188,7 +188,7 @@ def test_what_changed_on_the_host_is_what_a_merge_calls_environment(night, tmp_p
     night(1)
     night(2, environment={"kernel": {"release": "6.12", "boot_arguments": "quiet secret=2"}})
     night(3, environment={"kernel": {"release": "6.12", "boot_arguments": "quiet secret=2"}})
-    first, second, third = of(read_nights([tmp_path / "runs"]))[0].nights
+    first, second, third = of(read_nights([tmp_path / "runs"]))[0].values
     told = [change.what for change in host_changes(first, second)]
     assert told[0] == "kernel.release changed from 6.1 to 6.12"
     assert len(told) == 2
@@ -213,13 +213,13 @@ def test_a_library_of_the_baselines_own_program_is_the_host(night, tmp_path):
     night(1, change=linked("v1", "1" * 64))
     night(2, change=linked("v1", "2" * 64))
     found = read_nights([tmp_path / "runs"])
-    told = [change.what for change in host_changes(*of(found)[0].nights)]
+    told = [change.what for change in host_changes(*of(found)[0].values)]
     assert told == ["the library libc.so.6 changed, used by x/v1"]
     # negative controls: of another benchmark, and of the candidate, it is not
-    assert host_changes(*of(found, "y")[0].nights) == ()
+    assert host_changes(*of(found, "y")[0].values) == ()
     night(3, change=linked("tip", "3" * 64))
     night(4, change=linked("tip", "4" * 64))
-    nights = of(read_nights([tmp_path / "runs"]))[0].nights
+    nights = of(read_nights([tmp_path / "runs"]))[0].values
     assert host_changes(nights[2], nights[3]) == ()
 
 
@@ -229,7 +229,7 @@ def test_above_the_most_the_newest_nights_of_a_campaign_are_read(night, tmp_path
         night(k)
     night(6, campaign_name="other", campaign={"name": "other"})
     found = read_nights([tmp_path / "runs"])
-    assert [n.trial for n in of(found)[0].nights] == ["night-03", "night-04", "night-05"]
+    assert [n.trial for n in of(found)[0].values] == ["night-03", "night-04", "night-05"]
     assert (found.cut, codes(found)) == (2, ["older-nights-left-out"])
     assert len(of(found)) == 2  # the other campaign's nights are counted by themselves
 
@@ -239,7 +239,7 @@ def test_no_run_counts_in_two_nights(night, tmp_path):
     merge_trials([first, second], tmp_path / "runs" / "all", accept_drift=True)
     night(1, place=tmp_path / "runs" / "z-copy")
     found = read_nights([tmp_path / "runs"])
-    assert [n.trial for n in of(found)[0].nights] == ["night-01", "night-02"]
+    assert [n.trial for n in of(found)[0].values] == ["night-01", "night-02"]
     assert dict(found.left_out) == {
         "all": "it was merged from night-01, night-02, which is counted",
         "z-copy": f"it holds the runs of {first}",
@@ -251,9 +251,9 @@ def test_merged_trials_are_nights_where_their_parts_are_not_there(night, tmp_pat
     merge_trials(parts[:2], tmp_path / "runs" / "one", accept_drift=True)
     merge_trials(parts[2:], tmp_path / "runs" / "two", accept_drift=True)
     (one,) = of(read_nights([tmp_path / "runs"]))
-    assert [(n.trial, n.sessions) for n in one.nights] == [("one", 4), ("two", 4)]
-    assert one.nights[0].started_at == "2026-11-01T03:10:00.5Z"
-    assert one.nights[0].program_sha256 is None  # the candidate was another one in each part
+    assert [(n.trial, n.sessions) for n in one.values] == [("one", 4), ("two", 4)]
+    assert one.values[0].started_at == "2026-11-01T03:10:00.5Z"
+    assert one.values[0].program_sha256 is None  # the candidate was another one in each part
 
 
 def test_a_redacted_trial_has_the_same_values_and_no_commits(night, tmp_path):
@@ -265,8 +265,8 @@ def test_a_redacted_trial_has_the_same_values_and_no_commits(night, tmp_path):
     redact_folder(tmp_path / "bundle-2", wanted_of("paths,host"))
     after = read_nights([tmp_path / "bundle-2" / "trials"])
     assert [s.logs for s in after.series] == [s.logs for s in before.series]
-    assert of(before)[0].nights[0].commit == "1234567"
-    assert of(after)[0].nights[0].commit is None
+    assert of(before)[0].values[0].commit == "1234567"
+    assert of(after)[0].values[0].commit is None
     assert "baseline-rebuilt" not in codes(after)
 
 
@@ -283,10 +283,10 @@ def test_folders_that_are_no_nights_are_passed_over(night, tmp_path):
     (runs / "latest").symlink_to(runs / "night-02")
     (runs / "notes.txt").write_text("1\n2\n")
     found = read_nights([runs])
-    assert [n.trial for n in of(found)[0].nights] == ["night-01", "night-02", "night-03"]
+    assert [n.trial for n in of(found)[0].values] == ["night-01", "night-02", "night-03"]
     # what is named is meant: the trial of a bisection too
     named = read_nights([runs / "night-01", runs / "bisect-app" / "step0"])
-    assert [n.trial for n in of(named)[0].nights] == ["night-01", "step0"]
+    assert [n.trial for n in of(named)[0].values] == ["night-01", "step0"]
     with pytest.raises(UsageError, match="one night is no series"):
         read_nights([runs / "night-01", runs / "night-01" / os.curdir])
 
@@ -301,7 +301,7 @@ def test_a_folder_that_goes_meanwhile_hides_no_night(night, tmp_path, monkeypatc
         return before(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    assert len(of(read_nights([runs]))[0].nights) == 2
+    assert len(of(read_nights([runs]))[0].values) == 2
 
 
 def test_a_damaged_trial_hides_no_other(night, tmp_path):
@@ -312,7 +312,7 @@ def test_a_damaged_trial_hides_no_other(night, tmp_path):
         file.write(b"x\n")
     night(4)
     found = read_nights([tmp_path / "runs"])
-    assert len(of(found)[0].nights) == 2
+    assert len(of(found)[0].values) == 2
     told = dict(found.left_out)
     assert told["night-02"].startswith("the manifest cannot be read")
     assert told["night-03"].startswith("the file changed after the trial ended")
