@@ -58,7 +58,6 @@ FOREIGN = split("""
     r-bench.csv sysbench.txt tinybench-none.json tinybench.json vitest-none.json
     vitest-own-reporter.json
 """)
-# where there are any: a line about one that is missing is left out
 SAMPLES = split("""
     asv benchexec benchexec/table.csv benchexec/results.default.tasks.xml criterion
     generic-csv/long.csv generic-csv/wide.csv generic-csv/one-column/config.csv go-bench/new.txt
