@@ -123,9 +123,8 @@ def _cells(
     """Give what a result file says of all its cells, and the cells."""
     data = opened.json()
     results = within(data, "results")
-    opened.require(
-        isinstance(results, dict), "it has no results", "is it a result file of asv?", at=""
-    )
+    if not isinstance(results, dict):
+        raise opened.fail("it has no results", "is it a result file of asv?")
     texts: Mapping[str, _Meaning] = {}
     # beside the file or one folder above it
     for folder in () if opened.path is None else (opened.path.parent.parent, opened.path.parent):

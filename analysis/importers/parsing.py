@@ -71,6 +71,8 @@ class ForeignCell:
 
     def __post_init__(self) -> None:
         """Hold names and processes together: a name in the wrong place would join strangers."""
+        if self.labels is None and self.blocks is None:  # nearly always
+            return
         for what, given in (("names", self.labels), ("blocks", self.blocks)):
             if given is not None:
                 runs = len(self.processes) if self.known else len(self.values)
@@ -235,7 +237,6 @@ def number_or_text(text: str) -> float | str:
 
 def count_of(value: object) -> int | None:
     """Take a whole number of something; None for what is none, or is absurd."""
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not 0 <= value < _MOST:  # type: ignore[operator]
-        return None
-    return int(value)  # type: ignore[call-overload,no-any-return]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value < _MOST else None
