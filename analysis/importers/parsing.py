@@ -27,7 +27,9 @@ FORMATS: dict[str, Any] = tomllib.loads(_TOML.read_text("utf-8"))
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    slots=True, kw_only=True
+)  # frozen it takes twice as long to make, and a tree has a million
 class ForeignCell:
     """The raw values of one metric of one benchmark, from one file and one variant of it.
 

@@ -176,11 +176,8 @@ def read_json(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric: of objects in a list, or one on each line."""
     plain = all("[" not in path and "." not in path for path in opened.columns.values())
     data = (plain and _rows_of_columns(opened.structure())) or opened.documents()
-    rows = (
-        [_flat(one) if isinstance(one, dict) else None for one in data]
-        if isinstance(data, list)
-        else [None]
-    )
+    every = data if isinstance(data, list) else [None]
+    rows = [_flat(one) if isinstance(one, dict) else None for one in every]
     if opened.columns and not (plain and all(rows)):
         return _by_paths(opened, data)
     fix = "write one object for each value, or say where they are: --columns 'benchmark=results[*].name, value=results[*].times'"
