@@ -118,11 +118,9 @@ def read_text(
         and (several := next((c.about for c in found.cautions if c.about[1:]), ()))
     ):
         first = rows[0][0].text
+        roles = f"benchmark={first or 'benchmark'}, variant={'+'.join(several)}"
         fix = "" if first else "head the names 'benchmark', and "
-        fix += (
-            f"say which: --columns 'benchmark={first or 'benchmark'}, variant={'+'.join(several)}'"
-        )
-        fix += ", or --layout rows for runs"
+        fix += f"say which: --columns '{roles}', or --layout rows for runs"
         what = f"the columns {figures.listed(several, 4)} may be variants, or runs of one"
         _refuse_cell(source, rows[0][1], what, fix)
     means, cautions = means_among(samples)
@@ -215,9 +213,8 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
     if heading not in _LABEL and odd is not None:
         if not is_numeric(odd.text):
-            _refuse_cell(
-                source, odd, f"{shown(odd.text)} is not a number", "write it without blanks"
-            )
+            what = f"{shown(odd.text)} is not a number"
+            _refuse_cell(source, odd, what, "write it without blanks")
         text = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
         cautions.append(Caution("numbers-as-names", text))
     return _Found(names, [row[1:] for row in body], dress, cautions)
@@ -292,9 +289,8 @@ def _header(source: str, row: list[PlacedText]) -> bool:
     # A heading does not look like a mistyped number; a row of values does not hold one by intent.
     wrong = [cell for cell in words if _damaged(cell.text)]
     if wrong or len(words) < len(rest):
-        _refuse_cell(
-            source, (wrong or words)[0], f"{shown((wrong or words)[0].text)} is not a number"
-        )
+        cell = (wrong or words)[0]
+        _refuse_cell(source, cell, f"{shown(cell.text)} is not a number")
     return True
 
 
@@ -306,10 +302,8 @@ def _samples(
     source: str, found: _Found, decimal: Decimal | None
 ) -> dict[str, list[tuple[PlacedText, float]]]:
     if len(found.grid) != len(found.names):
-        raise AnalysisError(
-            f"there are {len(found.names)} names for {len(found.grid)} columns of values",
-            f"{source}:{found.names[0].line}",
-        )
+        what = f"there are {len(found.names)} names for {len(found.grid)} columns of values"
+        raise AnalysisError(what, f"{source}:{found.names[0].line}")
     samples: dict[str, list[tuple[PlacedText, float]]] = {}
     for name, cells in zip(found.names, found.grid, strict=True):
         if not name.text:
@@ -326,9 +320,8 @@ def _samples(
 
 def _value(source: str, cell: PlacedText, decimal: Decimal | None) -> float:
     if not cell.text:
-        _refuse_cell(
-            source, cell, "a run is missing here, and others follow", "move the gap to the end"
-        )
+        what = "a run is missing here, and others follow"
+        _refuse_cell(source, cell, what, "move the gap to the end")
     value = number_in(cell.text, decimal)
     if value is None:
         small = NUMBER.fullmatch(cell.text) is not None and decimal != "comma"
@@ -545,11 +538,8 @@ def _failures(given: object, sessions: object, where: str) -> dict[str, Any]:
             for bench, text in given.items()
         }
     except (TypeError, ValueError):
-        raise AnalysisError(
-            "'failed' must hold how many runs of each benchmark failed, or an object of how many in each "
-            "session",
-            where,
-        ) from None
+        what = "'failed' must hold how many runs of each benchmark failed, or an object of how many in each session"
+        raise AnalysisError(what, where) from None
 
 
 def _are_ids(given: object) -> bool:

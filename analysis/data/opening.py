@@ -226,11 +226,10 @@ class Opened:
         self, values: Iterable[object], at: str, *, factor: float = 1.0
     ) -> tuple[float, ...]:
         """Take raw values as `value` does, each with its place."""
-        given = list(values)
-        plain = [value for value in given if type(value) is float]
-        whole = factor == 1 and plain != [] and len(plain) == len(given)  # nearly always
-        if whole and min(plain) >= 0 and math.isfinite(sum(plain)):
-            return tuple(plain)
+        given: list[Any] = list(values)
+        plain = factor == 1 and {*map(type, given)} == {float}  # nearly always
+        if plain and min(given) >= 0 and math.isfinite(sum(given)):
+            return tuple(given)
         return tuple(
             self.value(value, f"{at}[{k}]", factor=factor) for k, value in enumerate(given)
         )

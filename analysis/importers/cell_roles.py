@@ -34,6 +34,7 @@ _WORDS = 12  # words of a column that says what became of a run; numbers of a se
 _HASH = re.compile(r"[0-9a-fA-F]{7,64}")
 _DAY = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
 _DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
+_MOST = 1_000_000  # groups that are looked up, not sorted
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +66,13 @@ def settled(
     found = _as_far_as_known(found, headings, columns)
     rest = [k for k in found.rest if k in columns and k not in found.stated]
     found = _by_words(found, headings, columns, rest)
-    counts = there & _that_count(found, headings, columns, len(there))
+    counts = there.copy()  # neither failed nor warm-ups: only these are separated
+    for k in found.fates:
+        good = [
+            not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
+            for text in columns[k].texts
+        ]
+        counts &= np.array(good, np.bool_)[columns[k].codes]
     rows = int(counts.sum())
     if not (rows and columns):
         return found
@@ -173,20 +180,6 @@ def _by_words(
     return found
 
 
-def _that_count(
-    found: ColumnRoles, headings: Sequence[str], columns: Mapping[int, Coded], rows: int
-) -> Truth:
-    """Tell which rows are neither failed nor warm-ups: only these are separated."""
-    good = np.ones(rows, np.bool_)
-    for k in found.fates:
-        texts = [
-            not is_warmup(text) if k == found.warmup else is_good(headings[k], text) is not False
-            for text in columns[k].texts
-        ]
-        good &= np.array(texts, np.bool_)[columns[k].codes]
-    return good
-
-
 def _tells(
     heading: str, texts: Sequence[str], codes: Whole, rows: int, names: int, *, numbered: bool
 ) -> bool:
@@ -221,18 +214,26 @@ def _follows(codes: Whole, groups: Whole, first: Whole) -> bool:
 
 def grouped(columns: Sequence[Coded], rows: int) -> tuple[Whole, Whole]:
     """Give the group of each row, in the order of their first rows, and these rows."""
-    groups, first = np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
+    codes, count = np.zeros(rows, np.int64), 1
     for column in columns:
-        if len(column.texts) < 2:
-            continue
-        codes = groups.astype(np.int64) * len(column.texts) + column.codes
-        if rows and codes.max() >= max(1_000_000, rows):  # fewer are looked up
-            _, codes = np.unique(codes, return_inverse=True)
-        begins = np.full(int(codes.max(initial=-1)) + 1, rows)
-        begins[codes[::-1]] = np.arange(rows)[::-1]  # of several writes the last one stays
-        there = np.flatnonzero(begins < rows)
-        there = there[np.argsort(begins[there])]
-        number = np.empty(len(begins), np.int32)
-        number[there] = np.arange(len(there), dtype=np.int32)
-        groups, first = number[codes], begins[there]
-    return groups, first
+        if len(column.texts) > 1 and count * len(column.texts) > max(_MOST, rows):
+            codes, first = _in_order(codes, count)
+            count = len(first)
+        if len(column.texts) > 1:
+            codes, count = codes * len(column.texts) + column.codes, count * len(column.texts)
+    return _in_order(codes, count)
+
+
+def _in_order(codes: Whole, count: int) -> tuple[Whole, Whole]:
+    """Give codes below `count` new numbers, in the order of their first rows, and these rows."""
+    rows = len(codes)
+    if count > max(_MOST, rows):
+        _, codes = np.unique(codes, return_inverse=True)
+        count = int(codes.max(initial=-1)) + 1
+    begins = np.full(count, rows)
+    begins[codes[::-1]] = np.arange(rows)[::-1]  # of several writes the last one stays
+    there = np.flatnonzero(begins < rows)
+    there = there[np.argsort(begins[there])]
+    number = np.empty(count, np.int32)
+    number[there] = np.arange(len(there), dtype=np.int32)
+    return number[codes], begins[there]

@@ -323,24 +323,25 @@ def lost(
     `failed`: How many of the failed runs are not in it, all by default. `means`: Whether it has one value a process.
     """
     runs = [run for one in exported.samples for run in one.runs]
-    out = sum(len(one.failed) for one in exported.samples) if failed is None else failed
-    cut = sum(run.outcome.startswith("timeout") for run in runs)
-    warmups = sum(run.warmup for run in runs)
+    counts = {
+        "failed": sum(len(one.failed) for one in exported.samples) if failed is None else failed,
+        "cut": sum(run.outcome.startswith("timeout") for run in runs),
+        "warmups": sum(run.warmup for run in runs),
+    }
     sessions = len({run.session for run in runs})
-    several = any(len(of) > 1 for one in exported.samples for of in one.processes(written[0]))
     rest = tuple(one.name for one in exported.metrics if one.name not in written)
     holding = {
-        "failed-lost": out,
-        "limits-lost": cut,
-        "warm-ups-lost": warmups,
+        "failed-lost": counts["failed"],
+        "limits-lost": counts["cut"],
+        "warm-ups-lost": counts["warmups"],
         "sessions-lost": sessions > 1,
         "blocks-lost": len({run.block for run in runs} - {None}) > 1,
-        "processes-lost": means and several,
+        "processes-lost": means
+        and any(len(of) > 1 for one in exported.samples for of in one.processes(written[0])),
         "metrics-lost": rest,
     }
-    counts = {"failed": out, "cut": cut, "warmups": warmups}
-    texts: dict[str, object] = {name: counted(n, "run") for name, n in counts.items()}
-    return losses_of("exported", holding, texts | {"sessions": sessions, "rest": listed(rest)})
+    texts = {name: counted(n, "run") for name, n in counts.items()}
+    return losses_of("exported", holding, {**texts, "sessions": sessions, "rest": listed(rest)})
 
 
 def _held(names: Iterable[str], change: Callable[[str], str], where: str) -> dict[str, str]:
@@ -366,19 +367,19 @@ def _first(
     """Give the metric for a file of one, which it must be able to hold, and whether it knows its name."""
     first = exported.metrics[0]
     if first.unit not in units or first.better != "lower":
-        what = (
-            f"{text} holds times{' and sizes' if 'B' in units else ' in seconds'}; {first.name!r} has the unit "
-            f"{first.unit or 'none'!r}, {first.better} is better"
-        )
-        raise UsageError(what, exported.name, f"name another --metric, or {_TABLE}")
+        held = f"{text} holds times{' and sizes' if 'B' in units else ' in seconds'}"
+        has = f"{first.name!r} has the unit {first.unit or 'none'!r}, {first.better} is better"
+        raise UsageError(f"{held}; {has}", exported.name, f"name another --metric, or {_TABLE}")
     unknown = f"that the values are {first.name!r}: the file knows only their unit"
-    named = first.name in _NAMES[first.unit]
-    return first, cautions_of({"metric-name-lost": not named and unknown})
+    return first, cautions_of(
+        {"metric-name-lost": first.name not in _NAMES[first.unit] and unknown}
+    )
 
 
-def _refuse_endless(exported: ExportedData, metric: Metric) -> None:
-    every = (v for one in exported.samples for of in one.processes(metric.name) for v in of)
-    if metric.unit == "s" and (longest := max(every, default=0.0)) > _LONGEST:
+def _refuse_endless(exported: ExportedData, *metrics: Metric) -> None:
+    names = [metric.name for metric in metrics if metric.unit == "s"]
+    runs = (of for one in exported.samples for name in names for of in one.processes(name))
+    if (longest := max((value for of in runs for value in of), default=0.0)) > _LONGEST:
         what = f"{longest:.3g} s are too long to compute with"
         raise UsageError(what, exported.name, f"is the value right? {_TABLE}")
 
@@ -445,45 +446,40 @@ def write_hyperfine(exported: ExportedData) -> Written:
     """Make the file."""
     metric, unnamed = _first(exported, "hyperfine's JSON", ("s",))
     _refuse_endless(exported, metric)
-    timed = [
-        (one, [run for run in one.runs if not run.warmup and run.values.get(metric.name)])
-        for one in exported.samples
-    ]
+    every = ((one, [run for run in one.runs if not run.warmup]) for one in exported.samples)
+    timed = [(one, [run for run in runs if run.values.get(metric.name)]) for one, runs in every]
     sizes = [run.values.get(_MEMORY, ()) for _, runs in timed for run in runs]
     is_size = any(one.name == _MEMORY and one.unit == "B" for one in exported.metrics[1:])
     memory = is_size and all(len(of) == 1 and of[0].is_integer() for of in sizes)
-    alone = len(exported.benchmarks) == 1
-    results = [_result(*pair, metric.name, memory=memory, alone=alone) for pair in timed if pair[1]]
+    results = []
+    for one, runs in (pair for pair in timed if pair[1]):
+        # added to the first value: equal iterations have exactly it as the mean
+        values = (run.values[metric.name] for run in runs)
+        times = [of[0] + sum(value - of[0] for value in of) / len(of) for of in values]
+        good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
+        counts = [run for run in runs if run.ok] or runs
+        alone = len(exported.benchmarks) == 1
+        result = {
+            "command": one.variant if alone else f"{one.variant} {one.benchmark}",
+            "mean": statistics.fmean(good),
+            "stddev": statistics.stdev(good) if len(good) > 1 else None,
+            "median": statistics.median(good),
+            "user": _mean_of_known([run.user for run in counts]),
+            "system": _mean_of_known([run.system for run in counts]),
+            "min": min(good),
+            "max": max(good),
+            "times": times,
+        }
+        if memory:
+            result["memory_usage_byte"] = [int(run.values[_MEMORY][0]) for run in runs]
+        # null: a signal ended it
+        result["exit_codes"] = [0 if run.ok else run.exit_code or None for run in runs]
+        result["parameters"] = {"benchmark": one.benchmark, "variant": one.variant}
+        results.append(result)
     untimed = sum(not run.values.get(metric.name) for one in exported.samples for run in one.failed)
     written = (metric.name, *((_MEMORY,) if memory else ()))
     lost_here = lost(exported, *written, failed=untimed, means=True)
     return Written(_json({"results": results}), (*lost_here, *unnamed))
-
-
-def _result(
-    one: ExportedCell, runs: list[ExportedProcess], metric: str, *, memory: bool, alone: bool
-) -> dict[str, Any]:
-    # added to the first value: equal iterations have exactly it as the mean
-    every = (run.values[metric] for run in runs)
-    times = [of[0] + sum(value - of[0] for value in of) / len(of) for of in every]
-    good = [time for time, run in zip(times, runs, strict=True) if run.ok] or times
-    counted = [run for run in runs if run.ok] or runs
-    sizes = [int(run.values[_MEMORY][0]) for run in runs] if memory else []
-    return {
-        "command": one.variant if alone else f"{one.variant} {one.benchmark}",
-        "mean": statistics.fmean(good),
-        "stddev": statistics.stdev(good) if len(good) > 1 else None,
-        "median": statistics.median(good),
-        "user": _mean_of_known([run.user for run in counted]),
-        "system": _mean_of_known([run.system for run in counted]),
-        "min": min(good),
-        "max": max(good),
-        "times": times,
-        **({"memory_usage_byte": sizes} if memory else {}),
-        # null: a signal ended it
-        "exit_codes": [0 if run.ok else run.exit_code or None for run in runs],
-        "parameters": {"benchmark": one.benchmark, "variant": one.variant},
-    }
 
 
 def _mean_of_known(values: list[float | None]) -> float | None:
@@ -543,8 +539,7 @@ _OWN = ("B/op", "allocs/op", "MB/s")  # units that go names itself
 
 def write_go_bench(exported: ExportedData) -> Written:
     """Make the file."""
-    for metric in exported.metrics:
-        _refuse_endless(exported, metric)
+    _refuse_endless(exported, *exported.metrics)
     names = _held(exported.benchmarks, _go_name, exported.name)
     variants = _held(exported.variants, _one_line, exported.name)
     wall = [m.name for m in exported.metrics if m.unit == "s" and m.name in _NAMES["s"]][:1]

@@ -123,9 +123,8 @@ def _cells(
     """Give what a result file says of all its cells, and the cells."""
     data = opened.json()
     results = within(data, "results")
-    opened.require(
-        isinstance(results, dict), "it has no results", "is it a result file of asv?", at=""
-    )
+    if not isinstance(results, dict):
+        raise opened.fail("it has no results", "is it a result file of asv?")
     texts: Mapping[str, _Meaning] = {}
     # beside the file or one folder above it
     for folder in () if opened.path is None else (opened.path.parent.parent, opened.path.parent):
@@ -213,16 +212,17 @@ def _crossed(
     fit = all(c is None or (isinstance(c, list) and len(c) == count) for c in columns)
     what = f"its parameters have {count} combinations, its results do not fit"
     opened.require(fit and count <= _MOST, what, at=at)
-    return _kind(name, about, json.dumps(axes)), [c or [None] * count for c in columns]
+    # what is no text has one: most are texts
+    texts = [[one if type(one) is str else text_of(one) for one in axis] for axis in axes]
+    return _kind(name, about, tuple(map(tuple, texts))), [c or [None] * count for c in columns]
 
 
 @lru_cache(maxsize=8192)
-def _kind(name: str, about: _Meaning, axes: str) -> _Kind:
+def _kind(name: str, about: _Meaning, axes: tuple[tuple[str | None, ...], ...]) -> _Kind:
     """Name the combinations of a benchmark, once for all files; metric, unit and direction by its kind, else by its name."""
     kind, given, names = about
-    crossed = json.loads(axes)
-    names += tuple(f"param{k}" for k in range(len(names) + 1, len(crossed) + 1))
-    texts = [[_ADDRESS.sub("", text_of(one) or "?") for one in axis] for axis in crossed]
+    names += tuple(f"param{k}" for k in range(len(names) + 1, len(axes) + 1))
+    texts = [[_ADDRESS.sub("", one or "?") for one in axis] for axis in axes]
     keys = [dict(zip(names, row, strict=False)) for row in itertools.product(*texts)]
     factor, base = (1.0, None) if given is None else in_base_unit(given)
     begin = "".join(name.rpartition(".")[2].partition("_")[:2])
@@ -230,7 +230,7 @@ def _kind(name: str, about: _Meaning, axes: str) -> _Kind:
     metric, unit, better = known.get(kind) or known.get(begin) or known["track"]
     parts = (", ".join(f"{n}={v}" for n, v in own.items()) for own in keys)
     return _Kind(
-        names=tuple(f"{name}({texts})" if crossed else name for texts in parts),
+        names=tuple(f"{name}({texts})" if axes else name for texts in parts),
         keys=tuple({"name": name, **own} for own in keys),
         metric=metric,
         unit=unit if base is None else "" if base == "unit" else base,

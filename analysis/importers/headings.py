@@ -471,10 +471,9 @@ def stated_roles(
         if name in _LITERAL and (text[:1] == text[-1:] == "'" or found == {text: None}):
             texts[name] = text.strip("'")
         elif len(places) < len(parts):
-            what = (
-                f"there is no column {next(one for one in parts if found[one] is None).strip()!r}"
-            )
-            raise UsageError(what, opened.source, f"columns: {figures.listed(headings, 20)}")
+            name = next(one for one in parts if found[one] is None).strip()
+            known = f"columns: {figures.listed(headings, 20)}"
+            raise UsageError(f"there is no column {name!r}", opened.source, known)
         elif name in _ONE and len(places) > 1 and name not in ("process", "iteration"):
             raise UsageError(f"one column can be the {role}, not {text!r}", "--columns")
         else:
@@ -555,9 +554,8 @@ def _value(heading: str, *, stated: bool = False) -> str | None:
             return each
         if _is_unit(unit):
             return unit
-        return (
-            None if base not in _NAMES["value"] else "" if unit.lower() in _SAY["summary"] else unit
-        )
+        plain = "" if unit.lower() in _SAY["summary"] else unit
+        return plain if base in _NAMES["value"] else None
     if not _is_unit(unit) or unit.lower() == "min" or is_numeric(base):  # 1.5 ms is a value
         return None
     if unit in _SAY["short"] and last not in (_SAY["sized"] if unit == "B" else _TIMED):

@@ -1,11 +1,16 @@
-"""A long table, coded: numbers in place of texts, so that a million rows are grouped at once."""
+"""A long table from its columns to cells: roles, groups of rows, what does not count, places of mistakes.
+
+A reader gives `Columns`: lines of a CSV, cells of JSON or of a data base, Parquet. Texts are numbers here, so that a
+million rows are grouped at once.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,153 +30,121 @@ from .headings import (
     TOTALS,
     ColumnRoles,
     direction_in,
+    float_of,
     is_cut,
     is_good,
     is_guess,
     is_setting,
     is_warmup,
+    long_mapping,
     plain_heading,
 )
-from .parsing import (
-    ForeignCell,
-    ForeignFile,
-    all_numbers,
-    foreign_file,
-    in_base_unit,
-    parted,
-)
+from .parsing import ForeignCell, ForeignFile, all_numbers, foreign_file, in_base_unit, parted
 
 Real = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessSplit:
-    """How the values of a cell fall into processes.
-
-    `order` puts one process after the other (None: they stand so), `ends` tells where each one ends,
-    and `codes` which one it is. All empty where processes are unknown.
-    """
-
-    order: Whole | None = None
-    ends: Sequence[int] = ()
-    codes: Sequence[int] = ()
-
-    def each(self, of_rows: Whole) -> tuple[int, ...] | None:
-        """Give what holds of each process, of the rows where there are none; None where it changes."""
-        if not self.ends:
-            return tuple(of_rows.tolist())
-        ordered = of_rows if self.order is None else of_rows[self.order]
-        starts = np.array([0, *self.ends[:-1]])
-        found = ordered[starts]
-        if (np.repeat(found, np.diff([*starts, len(ordered)])) != ordered).any():
-            return None
-        return tuple(found.tolist())
-
-
-def parts_of(codes: Whole) -> ProcessSplit:
-    """Part values by the numbers of their processes, in the order in which these appear."""
-    if not len(codes):
-        return ProcessSplit()
-    order, steps = None, np.diff(codes)
-    if (steps < 0).any():
-        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-        order = np.argsort(first[number], kind="stable")
-        codes, steps = codes[order], np.diff(first[number][order])
-    starts = np.flatnonzero(steps) + 1
-    ends = [*starts.tolist(), len(codes)]
-    return ProcessSplit(order, ends, [int(codes[0]), *codes[starts].tolist()])
-
-
-def processes_of(values: Real, parts: ProcessSplit) -> tuple[tuple[float, ...], ...]:
-    """Give the values of each process in an inner tuple."""
-    if not len(values):
-        return ()
-    if not parts.ends:
-        return (tuple(values.tolist()),)
-    ordered = (values if parts.order is None else values[parts.order]).tolist()
-    pairs = zip([0, *parts.ends], parts.ends, strict=False)
-    return tuple([tuple(ordered[start:end]) for start, end in pairs])
+Units = dict[int, set[str]]  # what stands behind the numbers of a column: "" for nothing
 
 
 @dataclass(slots=True, eq=False)
-class LongTable:
-    """What a reader makes of its rows.
+class Columns:
+    """A table as its reader finds it: texts in memory, if nothing else.
 
-    `opened`, `headings`, `found`: The file, and which of its columns is what. `columns`: The columns of texts, by
-    place; one of `found.rest` with very many texts may be missing. `values`: By the place of the column; NaN where a
-    cell is empty, infinity where it is no number. `units`: What stands behind the numbers of such a column: "" for
-    nothing, else they are in that unit. `line_of`: Says where the row of this number stands, as messages name it.
-    `text_of`: Gives the text of a cell by row and place.
+    `first`: The first cells of each column. `at`: The line of the headings. `wheres`: Where each row stands.
     """
 
     opened: Opened
     headings: Sequence[str]
-    found: ColumnRoles
-    columns: dict[int, Coded]
-    values: dict[int, Real]
-    units: Mapping[int, set[str]]
-    line_of: Callable[[int], str]
-    text_of: Callable[[int, int], str]
-    there: Truth = field(init=False)
-    differing: list[int] = field(init=False, default_factory=list)
-    missing: int = field(init=False, default=0)
-    width: int = field(init=False, default=1)
-    groups: Whole = field(init=False)
-    keys: Sequence[tuple[str, ...]] = field(init=False)
+    first: Sequence[Sequence[str]]
+    at: str = ""
+    columns: Sequence[Any] = ()
+    wheres: Sequence[str] = ()
 
-    def __post_init__(self) -> None:
-        """Find the roles that only the cells tell, and the groups of rows with the same texts."""
+    def coded(self, place: int) -> Coded:
+        """Give a column of texts."""
+        numbers: dict[str, int] = {}
+        codes = [numbers.setdefault(text, len(numbers)) for text in self.columns[place]]
+        return Coded(np.array(codes, np.int64), list(numbers))
+
+    def floats(self, place: int, units: set[str]) -> Real:
+        """Give a column of numbers, as `float_of` takes them, and add their units."""
+        return np.array([float_of(text, units) for text in self.columns[place]], np.float64)
+
+    def text_of(self, row: int, place: int) -> str:
+        """Give the text of a cell."""
+        return str(self.columns[place][row])
+
+    def line_of(self, row: int) -> str:
+        """Say where a row stands, as messages name it."""
+        return self.wheres[row] if self.wheres else f"row {row + 1}"
+
+    def read(self, found: ColumnRoles) -> tuple[dict[int, Coded], dict[int, Real], Units]:
+        """Give the columns of texts by place, one of `found.rest` perhaps not; those of values; and their units."""
+        units: Units = {place: set() for place, _, _ in found.values}
+        values = {place: self.floats(place, own) for place, own in units.items()}
+        others = (k for k in range(len(self.headings)) if k not in values)
+        return {k: self.coded(k) for k in others}, values, units
+
+
+class LongTable:
+    """The rows of a table, coded.
+
+    `columns`: The columns of texts, by place; those that the table itself does not have come behind its own. `values`:
+    By the place of the column; NaN where a cell is empty, infinity where it is no number. `units`: Of their cells.
+    `width`: How many runs one row of the file has. `groups`: Of rows with the same texts, `keys`, in the columns of names and fates.
+    """
+
+    def __init__(self, source: Columns) -> None:
+        self.source, self.opened, self.headings = source, source.opened, [*source.headings]
+        self.found = long_mapping(source.opened, source.headings, source.first, at=source.at)
+        self.columns, self.values, self.units = source.read(self.found)
+        self.width, self.missing = 1, 0
+        self.differing: list[int] = []
         if self.found.runs:
             self._give_each_run_a_row()
         self._take_words_for_outcomes()
-        self.there = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
-        self.headings = headings = [*self.headings]
-        self.found = found = settled(self.found, headings, self.columns, self.there)
+        self.there: Truth = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
+        self.found = found = settled(self.found, self.headings, self.columns, self.there)
         self._give_each_kind_one_unit()
         known = [self.columns[place] for place in (*found.naming, *found.fates)]
         self.groups, first = grouped(known, len(self.there))
-        self.keys = [
-            tuple(column.texts[column.codes[row]] for column in known) for row in first.tolist()
-        ]
+        self.keys = [tuple(one.texts[one.codes[row]] for one in known) for row in first.tolist()]
+
+    def _add(self, heading: str, codes: Whole, texts: Sequence[str]) -> int:
+        self.columns[len(self.headings)] = Coded(codes, texts)
+        self.headings.append(heading)
+        return len(self.headings) - 1
 
     def _give_each_run_a_row(self) -> None:
-        groups = {places[0]: places for places in self.found.runs}
-        later = {k for places in groups.values() for k in places[1:]}
-        self.width = width = max(map(len, groups.values()))
-        runs = {k: groups.get(k, (k,)) for k in self.values if k not in later}
-        values: dict[int, Real] = {}
-        for place, places in runs.items():
-            whole = np.full((len(self.values[place]), width), np.nan)
-            whole[:, : len(places)] = np.stack([self.values[k] for k in places], axis=1)
-            values[place] = whole.ravel()
-        line_of, text_of, units = self.line_of, self.text_of, self.units
-        self.line_of = lambda row: line_of(row // width)
-        self.text_of = lambda row, k: text_of(row // width, groups.get(k, [k] * width)[row % width])
-        self.values = values
-        self.units = {k: set().union(*(units[j] for j in places)) for k, places in runs.items()}
-        self.columns = {
-            k: Coded(np.repeat(one.codes, width), one.texts) for k, one in self.columns.items()
-        }
-        taken = tuple(one for one in self.found.values if one[0] in values)
+        runs = {places[0]: places for places in self.found.runs}
+        later = {k for places in runs.values() for k in places[1:]}
+        self.width = width = max(map(len, runs.values()))
+        given, units, self.values = self.values, self.units, {}
+        for place in (k for k in given if k not in later):
+            places = runs.get(place, (place,))
+            whole = np.full((len(given[place]), width), np.nan)
+            whole[:, : len(places)] = np.stack([given[k] for k in places], axis=1)
+            self.values[place] = whole.ravel()
+            self.units[place] = set().union(*(units[k] for k in places))
+        for one in self.columns.values():
+            one.codes = np.repeat(one.codes, width)
+        taken = tuple(one for one in self.found.values if one[0] in self.values)
         self.found = replace(self.found, values=taken)
         if sides := self.found.sides:
             codes = np.tile(np.arange(width), len(self.values[taken[0][0]]) // width)
-            self.columns[len(self.headings)] = Coded(codes, sides)
-            self.found = replace(self.found, variant=(len(self.headings),))
-            self.headings = [*self.headings, "variant"]
+            self.found = replace(self.found, variant=(self._add("variant", codes, sides),))
 
     def _take_words_for_outcomes(self) -> None:
         """Take words in the place of values, such as ``timeout``, for a column of what became of the runs."""
         fates = np.zeros(len(next(iter(self.values.values()))), np.int8)
+        name = ""
         for place, column in self.values.items():
             words = (column == FAILED) + 2 * (column == CUT)
             if words.any():
                 name, fates = self.headings[place], np.maximum(fates, words)
                 self.values[place] = np.where(words > 0, np.nan, column)
         if fates.any():
-            self.columns[len(self.headings)] = Coded(fates, ("ok", "failed", "timeout"))
-            self.found = replace(self.found, ok=(*self.found.ok, len(self.headings)))
-            self.headings = [*self.headings, name]
+            place = self._add(name, fates, ("ok", "failed", "timeout"))
+            self.found = replace(self.found, ok=(*self.found.ok, place))
 
     def _give_each_kind_one_unit(self) -> None:
         """Have rows in several units of times, or of sizes, say seconds, or bytes: they may be of one benchmark."""
@@ -198,13 +171,12 @@ class LongTable:
     def settings(self) -> dict[str, str]:
         """The columns of settings and of texts that hold the same in all rows."""
         found = self.found
-        texts = {k: column.among() for k, column in self.rest.items()}
-        same = {k: of[0].strip() for k, of in texts.items() if len(of) == 1 and of[0].strip()}
+        texts = {k: [text.strip() for text in column.among()] for k, column in self.rest.items()}
         return {
-            self.headings[k].strip(): text
-            for k, text in same.items()
-            if k not in (found.time, found.commit, found.host)
-            and (is_setting(self.headings[k]) or not all_numbers([text]))
+            self.headings[k].strip(): of[0]
+            for k, of in texts.items()
+            if k not in (found.time, found.commit, found.host) and len(of) == 1 and of[0]
+            if is_setting(self.headings[k]) or not all_numbers(of)
         }
 
     def coded(self, role: str) -> Coded | None:
@@ -214,11 +186,16 @@ class LongTable:
             return Coded(np.zeros(len(self.there), np.int8), [self.found.literal[role]])
         return None if place is None else self.columns[place]
 
+    def line_of(self, row: int) -> str:
+        """Say where a row stands."""
+        return self.source.line_of(row // self.width)
+
     def cells(self) -> Iterator[ForeignCell]:
         """Give a cell for each benchmark, variant, session, unit, metric and direction."""
         merged, of_group, fate = self._merged()
         counts = np.bincount(self.groups, minlength=len(self.keys))
-        failed = np.bincount((out := self._failed_runs(of_group, fate))[0], minlength=len(merged))
+        out = self._failed_runs(of_group, fate)
+        failed = np.bincount(out[0], minlength=len(merged))
         cut = self._cut_runs(*out)
         warmups = np.bincount(of_group[fate == 2], counts[fate == 2], len(merged))
         rows = self._sorted(of_group, fate)
@@ -226,50 +203,41 @@ class LongTable:
         ends = np.cumsum(mine)
         values = {place: column[rows] for place, column in self.values.items()}
         self._check(values, rows)
-        column = self.coded("process")
-        process = None if column is None else column.codes[rows]
-        called = None if column is None else column.texts.__getitem__
+        process = self.coded("process")
+        codes = None if process is None else process.codes[rows]
         self._check_names(rows)
         blocks, block_of = self._blocks(rows, [row for runs in cut.values() for row, _ in runs])
-        same = {place: _same(one.codes[rows], ends, mine) for place, one in self.rest.items()}
+        rest = self.rest
+        same = {place: _same(one.codes[rows], ends, mine) for place, one in rest.items()}
         self.differing = [place for place, constant in same.items() if not constant[mine > 0].all()]
         without = ((fate == 0)[self.groups] & ~self.there).reshape(-1, self.width)
         self.missing = int(np.count_nonzero(without.all(axis=1)))
-        rest = self.rest
-        for number, (names, own_keys) in enumerate(merged.items()):
-            bench, variant, session, unit, metric, better = names
+        for number, ((bench, variant, session, *about), own_keys) in enumerate(merged.items()):
             start, end = int(ends[number] - mine[number]), int(ends[number])
             if start == end and not failed[number] and not warmups[number]:
                 continue  # rows without any value
             keys = dict(own_keys)
             for place in (k for k, constant in same.items() if constant[number]):
                 keys[self.headings[place]] = rest[place].texts[rest[place].codes[rows[start]]]
+            at = int(rows[start]) if start < end else None
             for place, name, in_heading in self.found.values:
-                factor, base, direction = self._unit_of(place, unit, in_heading)
-                # where some headings have a unit, what a row names is of those that have none
-                own = not in_heading or all(unit for _, _, unit in self.found.values)
-                text = direction_in(self.headings, self.found, better) if own else None
-                what, fix = "", "leave the unit in one place"
-                if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
-                    says = f"the heading {name!r} says {in_heading!r}"
-                    what = f"the row's unit is {unit!r}, and {says}"
-                elif better.strip() and text is None:
-                    heading, fix = self.headings[self.found.better or 0], "write lower or higher"
-                    what = f"{better!r} in the column {heading!r} says no direction"
-                if what and own and start < end:
-                    raise self.opened.fail(what, fix, at=self.line_of(int(rows[start])))
-                there = start + np.flatnonzero(~np.isnan(values[place][start:end]))
-                parts = ProcessSplit() if process is None else parts_of(process[there])
+                factor, meaning = self._meaning(place, name, in_heading, about, at)
+                taken = start + np.flatnonzero(~np.isnan(values[place][start:end]))
+                order, breaks = _parted(None if codes is None else codes[taken])
+                taken = taken if order is None else taken[order]
+                known = _in_base(values[place][taken], factor).tolist()
+                edges = [0, *breaks, len(known)] if known else []
+                labels = None
+                if process is not None and codes is not None:
+                    labels = tuple([process.texts[k] for k in codes[taken[edges[:-1]]].tolist()])
                 yield ForeignCell(
                     benchmark=bench,
                     variant=variant or None,
-                    metric=((self.found.literal.get("metric") or metric) if own else "") or name,
-                    unit=base,
-                    better=text or direction,
-                    processes=processes_of(_in_base(values[place][there], factor), parts),
+                    **meaning,
+                    processes=tuple([tuple(known[a:b]) for a, b in pairwise(edges)]),
                     known=process is not None,
-                    labels=None if called is None else tuple(map(called, parts.codes)),
-                    blocks=None if blocks is None else parts.each(blocks[there]),
+                    labels=labels,
+                    blocks=_each(blocks, taken, None if process is None else edges[:-1]),
                     warmups=int(warmups[number]) if self.found.warmup is not None else None,
                     failed=int(failed[number]) if self.found.ok else None,
                     cut=tuple(
@@ -281,17 +249,39 @@ class LongTable:
                     keys=keys,
                 )
 
-    def _unit_of(self, place: int, text: str, heading: str) -> tuple[float, str, Better | None]:
-        """Give factor, unit and direction of values: of their cells, else of their heading, else of the row."""
-        factor, unit = in_base_unit(self.found.literal.get("unit") or heading or text)
-        units = self.units.get(place, set())
-        if units - {""}:
+    def _meaning(
+        self, place: int, name: str, in_heading: str, about: Sequence[str], at: int | None
+    ) -> tuple[float, dict[str, Any]]:
+        """Give a factor, and metric, unit and direction, of a column's values in rows that say `about` of them.
+
+        A unit is that of the cells, else of the heading, else of the row.
+        """
+        unit, metric, better = about
+        literal, found = self.found.literal, self.found
+        factor, base = in_base_unit(literal.get("unit") or in_heading or unit)
+        if (units := self.units.get(place, set())) - {""}:
             listed = " and ".join(sorted(one or "none" for one in units))
             what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
-            fix = "give each of them its unit, of one kind"
-            self.opened.require(len(units) == 1, what, fix, at="")
-            factor, unit = 1.0, next(iter(units))
-        return factor, unit, "lower" if unit == "s" else None
+            self.opened.require(
+                len(units) == 1, what, "give each of them its unit, of one kind", at=""
+            )
+            factor, base = 1.0, next(iter(units))
+        # where some headings have a unit, what a row names is of those that have none
+        own = not in_heading or all(unit for _, _, unit in found.values)
+        text = direction_in(self.headings, found, better) if own else None
+        what, fix = "", "leave the unit in one place"
+        if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
+            what = f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
+        elif better.strip() and text is None:
+            what = (
+                f"{better!r} in the column {self.headings[found.better or 0]!r} says no direction"
+            )
+            fix = "write lower or higher"
+        if what and own and at is not None:
+            raise self.opened.fail(what, fix, at=self.line_of(at))
+        metric = ((literal.get("metric") or metric) if own else "") or name
+        direction: Better | None = "lower" if base == "s" else None
+        return factor, {"metric": metric, "unit": base, "better": text or direction}
 
     def _blocks(self, rows: Whole, cut: list[int]) -> tuple[Whole | None, Callable[[int], int]]:
         """Give rows the numbers of their blocks, None where one of them has none; and what gives that of a cut run's."""
@@ -306,9 +296,8 @@ class LongTable:
             return None, lambda _row: 0
         whole = all(one.isascii() and one.isdecimal() and len(one) < 10 for one in texts)
         own = [int(text) for text in texts] if whole else []
-        numbers = own if own and min(own) > 0 else range(1, len(used) + 1)
         place = np.zeros(len(names), np.int64)
-        place[used] = numbers
+        place[used] = own if own and min(own) > 0 else range(1, len(used) + 1)
         return place[codes[rows]], lambda row: int(place[codes[row]])
 
     def _failed_runs(self, of_group: Whole, fate: Whole) -> tuple[Whole, Whole]:
@@ -318,8 +307,7 @@ class LongTable:
         column = self.coded("process")
         if column is None or (self.found.iteration is None and self.width == 1):
             return cell, out
-        runs = np.stack([cell, column.codes[out]])
-        runs, first = np.unique(runs, axis=1, return_index=True)
+        runs, first = np.unique(np.stack([cell, column.codes[out]]), axis=1, return_index=True)
         return runs[0], out[first]
 
     def _cut_runs(self, cells: Whole, rows: Whole) -> dict[int, list[tuple[int, float | None]]]:
@@ -369,10 +357,11 @@ class LongTable:
         cells = [name for name, _ in named]
         if (fate == 1).any():
             cells = _completed(cells, fate)
-        numbers: dict[tuple[str, ...], int] = {}
-        of_group = [numbers.setdefault(cell, len(numbers)) for cell in cells]
-        keys = dict(zip(reversed(cells), (keys for _, keys in reversed(named)), strict=True))
-        return {cell: keys[cell] for cell in numbers}, np.array(of_group, np.int64), fate
+        merged: dict[tuple[str, ...], dict[str, str]] = {}
+        for cell, (_, keys) in zip(cells, named, strict=True):
+            merged.setdefault(cell, keys)
+        numbers = {cell: k for k, cell in enumerate(merged)}
+        return merged, np.array([numbers[cell] for cell in cells], np.int64), fate
 
     def _named(self, text: Mapping[int, str]) -> tuple[tuple[str, ...], dict[str, str]]:
         """Give benchmark, variant, session, unit, metric and direction of a group, and the keys that are its names."""
@@ -410,14 +399,14 @@ class LongTable:
 
     def _check(self, values: dict[int, Real], rows: Whole) -> None:
         for place, name, _ in self.found.values:
-            taken = values[place]
-            odd = (taken < 0) | (taken == np.inf)
+            odd = (values[place] < 0) | (values[place] == np.inf)
             if not odd.any():
                 continue
             row = int(rows[odd].min())
-            runs = next((runs for runs in self.found.runs if runs[0] == place), None)
-            heading = self.headings[runs[row % self.width]] if runs else name
-            text, at = self.text_of(row, place).strip(), self.line_of(row)
+            own = next((runs for runs in self.found.runs if runs[0] == place), None)
+            stands = place if own is None else own[row % self.width]
+            heading = name if own is None else self.headings[stands]
+            text, at = self.source.text_of(row // self.width, stands).strip(), self.line_of(row)
             value = float(self.values[place][row])
             number = number_in(text, self.opened.decimal)
             if value == np.inf and (number is None or math.isfinite(number)):
@@ -443,7 +432,7 @@ class LongTable:
             wrong = rows[odd[column.codes[rows]]]
             if wrong.size and not (named and wrong.size == rows.size):
                 row, told = int(wrong.min()), "write the name" if named else "number the runs"
-                text = self.text_of(row, place).strip()
+                text = column.texts[column.codes[row]].strip()
                 what = f"the column {self.headings[place]!r} {f'holds {text!r}' if text else 'is empty'}"
                 fix = f"{told} in every row, or take the row out"
                 raise self.opened.fail(what, fix, at=self.line_of(row))
@@ -472,12 +461,11 @@ class LongTable:
 
     def _ignored(self) -> list[int]:
         """Give the columns that are no keys, and what values may be totals of."""
-        found, rest = self.found, self.rest
-        keys = (found.host, found.time)
+        rest = self.rest
         return [
             k
-            for k in found.rest
-            if k not in keys
+            for k in self.found.rest
+            if k not in (self.found.host, self.found.time)
             and (self.headings[k].strip() or (k in rest and not all_numbers(rest[k].texts)))
             and (k not in rest or k in self.differing or plain_heading(self.headings[k]) in TOTALS)
         ]
@@ -485,23 +473,21 @@ class LongTable:
     def reading(self) -> str:
         """Say as what each column was read."""
         found = self.found
-        texts = {
-            place: "".join(self.units.get(place, ())) or unit for place, _, unit in found.values
-        }
-        units = {place: f" [{unit}]" if unit else "" for place, unit in texts.items()}
-        runs = {k: units.pop(places[0], "") for places in found.runs for k in places}
+        behind: dict[int, str] = {}
+        for place, _, unit in found.values:
+            text = "".join(self.units.get(place, ())) or unit
+            behind[place] = f" [{text}]" if text else ""
+        runs = {k: behind.pop(places[0], "") for places in found.runs for k in places}
         inner = "run" if found.process is None else "iteration"
-        inner = "variant" if found.sides else inner
         literal = {name.replace("process", "run"): text for name, text in found.literal.items()}
         roles: dict[str, Iterable[int | None]] = {
-            "benchmark": found.benchmark, "variant": () if found.sides else found.variant, "value": units, "metric": [found.metric],
+            "benchmark": found.benchmark, "variant": () if found.sides else found.variant, "value": behind, "metric": [found.metric],
             "unit": [found.unit], "better": [found.better], "session": [found.session], "block": [found.block],
-            "run": [found.process], "iteration": [found.iteration], inner: runs, "outcome": found.ok, "warmup": [found.warmup],
-            "time": [found.time], "commit": [found.commit], "host": [found.host],
-            "factor": (*found.factors, *found.of_variant),
+            "run": [found.process], "iteration": [found.iteration], "variant" if found.sides else inner: runs,
+            "outcome": found.ok, "warmup": [found.warmup], "time": [found.time], "commit": [found.commit],
+            "host": [found.host], "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip
-        behind = runs | units
-        parts = []
+        behind, parts = runs | behind, []
         for role, places in roles.items():
             there = [self.headings[k].strip() + behind.get(k, "") for k in places if k is not None]
             if there or role in literal:
@@ -512,10 +498,11 @@ class LongTable:
         return f"read as: {', '.join(parts)}{ignored}"
 
 
-def long_file(table: LongTable) -> ForeignFile:
+def long_file(source: Columns) -> ForeignFile:
     """Put together what a long table holds, and what it cannot tell."""
+    table = LongTable(source)
     cells, found = tuple(table.cells()), table.found
-    table.opened.require(cells != (), "there is no row of values", "is the file whole?", at="")
+    source.opened.require(cells != (), "there is no row of values", "is the file whole?", at="")
     alone = "process" in found.literal
     holding = {
         "processes-unknown": found.process is None and not alone,
@@ -540,9 +527,9 @@ def _completed(cells: Sequence[tuple[str, ...]], fate: Whole) -> list[tuple[str,
 
     A failed run has no value, so its row may leave them empty: it is no cell of its own.
     """
-    good = [cell for cell, one in zip(cells, fate, strict=True) if not one]
+    good = dict.fromkeys(cell for cell, one in zip(cells, fate, strict=True) if not one)
     found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for cell in dict.fromkeys(good):
+    for cell in good:
         found.setdefault(cell[:3], []).append(cell[3:])
     anywhere = dict.fromkeys(cell[3:] for cell in good)
 
@@ -554,6 +541,34 @@ def _completed(cells: Sequence[tuple[str, ...]], fate: Whole) -> list[tuple[str,
 
     pairs = zip(cells, fate, strict=True)
     return [filled(cell) if one and not all(cell[3:]) else cell for cell, one in pairs]
+
+
+def _parted(codes: Whole | None) -> tuple[Whole | None, list[int]]:
+    """Give the order of values in which those of a process stand together, None for theirs, and where a next one begins.
+
+    Processes stand in the order in which they appear.
+    """
+    if codes is None or not len(codes):
+        return None, []
+    order, steps = None, np.diff(codes)
+    if (steps < 0).any():
+        _, first, number = np.unique(codes, return_index=True, return_inverse=True)
+        order = np.argsort(first[number], kind="stable")
+        steps = np.diff(first[number][order])
+    return order, (np.flatnonzero(steps) + 1).tolist()
+
+
+def _each(blocks: Whole | None, rows: Whole, starts: list[int] | None) -> tuple[int, ...] | None:
+    """Give the block of each row, or of each process; None where it changes within one."""
+    if blocks is None:
+        return None
+    found = blocks[rows]
+    if starts is None or not starts:
+        return tuple(found.tolist())
+    firsts = found[starts]
+    if (np.repeat(firsts, np.diff([*starts, len(found)])) != found).any():
+        return None
+    return tuple(firsts.tolist())
 
 
 def _same(codes: Whole, ends: Whole, counts: Whole) -> Truth:

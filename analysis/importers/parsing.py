@@ -27,7 +27,9 @@ FORMATS: dict[str, Any] = tomllib.loads(_TOML.read_text("utf-8"))
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(
+    slots=True, kw_only=True
+)  # frozen it takes twice as long to make, and a tree has a million
 class ForeignCell:
     """The raw values of one metric of one benchmark, from one file and one variant of it.
 
@@ -71,6 +73,8 @@ class ForeignCell:
 
     def __post_init__(self) -> None:
         """Hold names and processes together: a name in the wrong place would join strangers."""
+        if self.labels is None and self.blocks is None:  # nearly always
+            return
         for what, given in (("names", self.labels), ("blocks", self.blocks)):
             if given is not None:
                 runs = len(self.processes) if self.known else len(self.values)
@@ -235,7 +239,6 @@ def number_or_text(text: str) -> float | str:
 
 def count_of(value: object) -> int | None:
     """Take a whole number of something; None for what is none, or is absurd."""
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    if isinstance(value, bool) or not whole or not 0 <= value < _MOST:  # type: ignore[operator]
-        return None
-    return int(value)  # type: ignore[call-overload,no-any-return]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value < _MOST else None

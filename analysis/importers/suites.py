@@ -134,10 +134,8 @@ class _Reader:
     def runs(self) -> list[_Run]:
         """Give the runs in the order of their first measurements."""
         lines = self.opened.text().split("\n")
-        what, fix = (
-            "these are profiles, no measurements",
-            "name the .data file of an experiment whose action is 'benchmark'",
-        )
+        what = "these are profiles, no measurements"
+        fix = "name the .data file of an experiment whose action is 'benchmark'"
         for number, line in enumerate(lines, 1):
             if line.startswith("#"):
                 self._say(line, f"{number}")

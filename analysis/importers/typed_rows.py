@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .cell_roles import Coded
 from .headings import SAMPLE, float_of, is_long, long_mapping
-from .long_table import LongTable, Real, long_file
+from .long_table import Columns, Real, long_file
 from .parsing import ForeignCell, ForeignFile, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
@@ -135,8 +135,7 @@ def file_of_rows(
     opened: Opened,
     headings: Sequence[str],
     rows: Iterable[Sequence[object]],
-    *,
-    line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
+    wheres: Sequence[str] = (),
 ) -> ForeignFile:
     """Read rows as those of a long CSV."""
     columns = list(zip(*(map(_text, row) for row in rows), strict=True))
@@ -144,34 +143,7 @@ def file_of_rows(
     if not columns:
         long_mapping(opened, headings, first)
         raise opened.fail("the table has no rows", "is the file whole?")
-
-    def coded(k: int) -> Coded:
-        numbers: dict[str, int] = {}
-        codes = [numbers.setdefault(text, len(numbers)) for text in columns[k]]
-        return Coded(np.array(codes, np.int64), list(numbers))
-
-    return _long_file(
-        opened, list(headings), first, coded,
-        lambda k, units: np.array([float_of(text, units) for text in columns[k]], np.float64),
-        lambda row, k: columns[k][row],
-        line_of,
-    )  # fmt: skip
-
-
-def _long_file(  # noqa: PLR0917 - a table and what reads it
-    opened: Opened,
-    headings: Sequence[str],
-    first: Sequence[Sequence[str]],
-    coded: Callable[[int], Coded],
-    floats: Callable[[int, set[str]], Real],
-    text_of: Callable[[int, int], str],
-    line_of: Callable[[int], str] = lambda row: f"row {row + 1}",
-) -> ForeignFile:
-    found = long_mapping(opened, headings, first)
-    units: dict[int, set[str]] = {place: set() for place, _, _ in found.values}
-    values = {place: floats(place, own) for place, own in units.items()}
-    columns = {k: coded(k) for k in range(len(headings)) if k not in values}
-    return long_file(LongTable(opened, headings, found, columns, values, units, line_of, text_of))
+    return long_file(Columns(opened, headings, first, "", columns, wheres))
 
 
 def _text(cell: object) -> str:
@@ -204,11 +176,8 @@ def read_json(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric: of objects in a list, or one on each line."""
     plain = all("[" not in path and "." not in path for path in opened.columns.values())
     data = (plain and _rows_of_columns(opened.structure())) or opened.documents()
-    rows = (
-        [_flat(one) if isinstance(one, dict) else None for one in data]
-        if isinstance(data, list)
-        else [None]
-    )
+    every = data if isinstance(data, list) else [None]
+    rows = [_flat(one) if isinstance(one, dict) else None for one in every]
     if opened.columns and not (plain and all(rows)):
         return _by_paths(opened, data)
     fix = "write one object for each value, or say where they are: --columns 'benchmark=results[*].name, value=results[*].times'"
@@ -294,7 +263,7 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
         replace(opened, columns={role: text for role, text in columns.items() if text}),
         headings,
         ([row.get(key) for key in headings] for row in rows),
-        line_of=wheres.__getitem__,
+        wheres,
     )
 
 
@@ -399,7 +368,7 @@ def read_sqlite(opened: Opened) -> ForeignFile:
             data = opened.data
             if (
                 data[_VERSIONS] == b"\x02\x02"
-            ):  # in memory no journal can be; a checkpointed one needs none
+            ):  # no journal in memory; a checkpointed one needs none
                 data = data[:18] + b"\x01\x01" + data[20:]
             base.deserialize(data)
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
@@ -458,16 +427,8 @@ def read_parquet(opened: Opened) -> ForeignFile:
         texts = [name for name, kind in kinds if pyarrow.types.is_string(kind)]
         table: Any = parquet_file(read_dictionary=texts).read()
     headings = [str(name) for name in table.column_names]
-    first = [
-        [_text(one) for one in table.column(k).slice(0, SAMPLE).to_pylist()]
-        for k in range(len(headings))
-    ]
-    return _long_file(
-        opened, headings, first,
-        lambda k: _parquet_coded(table.column(k)),
-        lambda k, units: _parquet_floats(table.column(k), units),
-        lambda row, k: _text(table.column(k)[row].as_py()),
-    )  # fmt: skip
+    first = [[*map(_text, column.slice(0, SAMPLE).to_pylist())] for column in table.columns]
+    return long_file(_ParquetColumns(opened, headings, first, "", table.columns))
 
 
 def _require_room(opened: Opened, found: Any) -> None:  # noqa: ANN401 - pyarrow's
@@ -479,27 +440,33 @@ def _require_room(opened: Opened, found: Any) -> None:  # noqa: ANN401 - pyarrow
     opened.require(room, f"the file holds too much: {held}", fix, at="")
 
 
-def _parquet_coded(column: Any) -> Coded:  # noqa: ANN401 - pyarrow's
-    """Give each text of a column a number; null is an empty one."""
-    import pyarrow
+class _ParquetColumns(Columns):  # pyarrow's
+    def coded(self, place: int) -> Coded:
+        """Give each text of a column a number; null is an empty one."""
+        import pyarrow
 
-    whole = column.combine_chunks()
-    if not pyarrow.types.is_dictionary(whole.type):
-        try:
-            whole = whole.dictionary_encode()
-        except pyarrow.ArrowException:  # nested types have none
-            whole = pyarrow.array([_text(one) for one in column.to_pylist()]).dictionary_encode()
-    texts = [_text(one) for one in whole.dictionary.to_pylist()]
-    codes = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return Coded(codes.astype(np.int64), [*texts, ""])
+        whole = self.columns[place].combine_chunks()
+        if not pyarrow.types.is_dictionary(whole.type):
+            try:
+                whole = whole.dictionary_encode()
+            except pyarrow.ArrowException:  # nested types have none
+                texts = [*map(_text, whole.to_pylist())]
+                whole = pyarrow.array(texts).dictionary_encode()
+        texts = [*map(_text, whole.dictionary.to_pylist())]
+        codes = whole.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        return Coded(codes.astype(np.int64), [*texts, ""])
 
+    def floats(self, place: int, units: set[str]) -> Real:
+        """Give a column of numbers, from texts too."""
+        import pyarrow
 
-def _parquet_floats(column: Any, units: set[str]) -> Real:  # noqa: ANN401 - pyarrow's
-    import pyarrow
+        column = self.columns[place]
+        if pyarrow.types.is_floating(column.type) or pyarrow.types.is_integer(column.type):
+            plain: Real = column.to_numpy().astype(np.float64)
+            return np.where(np.isnan(plain) & ~column.is_null().to_numpy(), np.inf, plain)
+        coded = self.coded(place)
+        return np.array([float_of(text, units) for text in coded.texts], np.float64)[coded.codes]
 
-    kind = column.type
-    if pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind):
-        plain: np.ndarray[Any, Any] = column.to_numpy().astype(np.float64)
-        return np.where(np.isnan(plain) & ~column.is_null().to_numpy(), np.inf, plain)
-    coded = _parquet_coded(column)
-    return np.array([float_of(text, units) for text in coded.texts], np.float64)[coded.codes]
+    def text_of(self, row: int, place: int) -> str:
+        """Give the text of a cell."""
+        return _text(self.columns[place][row].as_py())

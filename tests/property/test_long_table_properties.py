@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.opening import Opened
+from analysis.errors import FairtrialError
+from analysis.importers import long_csv
 from analysis.importers.headings import is_good, is_warmup, mapped, summaries
 from analysis.importers.registry import read_foreign
 from tests.examples import examples
@@ -101,3 +104,23 @@ def test_each_cell_of_the_value_column_is_a_value_failed_a_warm_up_or_empty(
     assert sorted(v for c in cells for v in c.values) == sorted(float(v) / 1000 for v in values)
     assert sum(c.failed or 0 for c in cells) == failed
     assert sum(c.warmups or 0 for c in cells) == sum(row["warmup"] != "" for row in found)
+
+
+CELLS = st.floats(0, allow_infinity=False).map(repr) | st.sampled_from(
+    [" 2.5", "+1", "1e400", "1e-400", "1_0", "\u0661", "nan", "1.", ".5", "", " ", "NA", "\ufeffx", "failed", "1,5"]
+)  # fmt: skip
+
+
+@settings(max_examples=examples(200))
+@given(st.lists(st.lists(CELLS, min_size=1, max_size=3), max_size=9), st.sampled_from(",;\t|"))
+def test_pyarrow_parts_lines_as_python_does(rows, separator) -> None:
+    text = "\n".join(map(separator.join, [["benchmark", "time_ms"], ["a", "1"], *rows]))
+    opened, found = Opened(source="r", name="r", path=None, data=text.encode()), []
+    for large in (0, 2**40):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(long_csv, "_LARGE", large)
+            try:
+                found.append(repr(read_foreign(opened, "long-csv")))
+            except FairtrialError as error:
+                found.append(str(error))
+    assert found[0] == found[1]

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.data.opening import open_foreign
 from analysis.errors import UsageError
-from analysis.importers.registry import read_foreign, tool_of
+from analysis.importers.registry import read_foreign
 
 
 def put(folder: Path, name: str, text: str) -> str:
@@ -50,12 +50,3 @@ def test_what_is_said_of_a_table_is_said_of_the_file(tmp_path: Path) -> None:
     assert [(note.code, note.text) for note in found.notes] == [
         ("headings-left-out", "line 2 was read as headings and left out")
     ]
-
-
-def test_a_tools_own_format_wins_over_a_table(tmp_path: Path) -> None:
-    text = "group,function,value,sample_time_nanos,iteration_count\ng,f,,1000,10\ng,f,,3000,20\n"
-    assert tool_of(open_foreign(put(tmp_path, "raw.csv", text))).name == "criterion"
-    text = "benchmark,variant,run,value\nb,v,1,2.0\n"
-    assert tool_of(open_foreign(put(tmp_path, "long.csv", text))).name == "long-csv"
-    text = "benchmark,run1,run2\nb,1,2.0\n"
-    assert tool_of(open_foreign(put(tmp_path, "wide.csv", text))).name == "wide-csv"
