@@ -38,7 +38,7 @@ from ..pages.number_format import counted, pvalue, span
 from ..pages.result import Result
 from ..registry import shipped
 from ..stats.arguments import checks_arguments, numbers
-from ..stats.samples import Array
+from ..stats.samples import Array, read_only
 from .alarm import Alarm, Direction, alarm_of, begin_of_reference
 
 # --- The law of the least p over all windows of a series without a change, simulated once for each length.
@@ -111,8 +111,8 @@ class Windows(NamedTuple):
     pvalue: Array
 
     def only(self, some: NDArray[np.bool_]) -> Windows:
-        """Give some of them."""
-        return Windows._make(column[some] for column in self)
+        """Give some of them, read-only."""
+        return Windows._make(read_only(column[some]) for column in self)
 
     @property
     def first(self) -> _Whole:
@@ -357,10 +357,8 @@ def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
 
 def looked_at(x: Array, *, corrected: bool = True) -> Changes:
     """Compare the two sides of all windows of at most 400 finite values; at which level one counts is not known yet."""
-    values = x.copy()
-    values.flags.writeable = False
     r = autocorrelation(x) if x.size >= CORRECTED else None
-    found = Changes(values=values, autocorrelation=r)
+    found = Changes(values=read_only(x.copy()), autocorrelation=r)
     if corrected:
         found = replace(found, inflation=inflation_for(r, x.size))
     if x.size < FEWEST:

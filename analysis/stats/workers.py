@@ -19,16 +19,17 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Future
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..announcing import still
 from ..errors import AnalysisError, UsageError, library_needed
 from .arguments import counted
+
+if TYPE_CHECKING:
+    from concurrent.futures import BrokenExecutor, Future
 
 # --- A Dask cluster as the place where loops are executed: somebody else's, named by its address.
 
@@ -56,6 +57,9 @@ def dask_cluster(address: str) -> Iterator[None]:
     except ImportError as error:
         fix = "pip install 'fairtrial[dask]'"
         raise library_needed("a Dask cluster", "distributed", error, fix=fix) from None
+    from concurrent.futures import CancelledError
+    from importlib.metadata import version
+
     import joblib
 
     try:
@@ -92,6 +96,8 @@ def dask_cluster(address: str) -> Iterator[None]:
 
 def _mend(backend: Any) -> None:  # noqa: ANN401 - joblib ships no types
     """Let joblib's backend tell of work whose workers died, for which it would wait for ever."""
+    from concurrent.futures import Future
+
     submit, retrieve = backend.submit, backend.retrieve_result_callback
 
     def submitted(work: object, callback: Callable[[object], None]) -> Future[object]:
@@ -254,6 +260,8 @@ def _results(
                 break
         else:
             return
+    from concurrent.futures import BrokenExecutor, CancelledError
+
     import joblib
 
     here = prefer == "threads" if backend is None else getattr(backend, "supports_sharedmem", False)

@@ -394,9 +394,9 @@ def test_the_first_undisturbed_row_is_judged_else_the_first(flags, place):
     ),
     st.randoms(use_true_random=False),
 )
-def test_each_run_has_one_judged_row_wherever_its_rows_stand(runs, random):
+def test_each_run_has_one_judged_row_wherever_its_rows_stand(runs, draws):
     rows = [(place, k) for place, flags in enumerate(runs) for k in range(1, len(flags))]
-    random.shuffle(rows)
+    draws.shuffle(rows)
     rows = sorted(rows, key=lambda row: row[1])  # a second repeat comes after the first
     position = [*range(len(runs)), *(-1 - k for k in range(len(rows)))]
     repeats = [*([-1] * len(runs)), *(place for place, _ in rows)]

@@ -572,10 +572,10 @@ def test_a_history_passes_nothing_that_a_longer_time_could_overturn():
     values = 0.01 * rng.standard_normal(40)
     for behind, outcome, withheld_by in ((0.0, "passed", 0), (0.2, "proven", 1)):
         whole = series(values + np.repeat([0.0, behind], [32, 8]))
-        *before, last = whole.nights
+        *before, last = whole.values
         for side in (None, 0, 1):
             nights = (*before, replace(last, cut=(side == 0, side == 1)))
             asked = {"gate": "slower>5%", "since": before[32].trial}
-            told = judge_nights(nights_of(replace(whole, nights=nights)), **asked).series[0]
+            told = judge_nights(nights_of(replace(whole, values=nights)), **asked).series[0]
             kept = outcome if side != withheld_by else "undecided"
             assert (told.outcome, told.reason == "cut-off") == (kept, side == withheld_by)
