@@ -37,8 +37,10 @@ Rows = list[tuple[float, bool | None]]  # of a run: length, and whether it was d
 class Unguarded(Repeats):
     """The same rule without its guards: each run is repeated whatever becomes of the others."""
 
-    def _keeps(self, run: PlannedRun) -> bool:
-        return False
+    def add(self, row):
+        super().add(row)
+        self._unknown.clear()
+        self._kept.clear()
 
 
 def planned(rng):
