@@ -22,14 +22,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..announcing import still
 from ..errors import AnalysisError, UsageError, library_needed
 from .arguments import counted
-
-if TYPE_CHECKING:
-    from concurrent.futures import BrokenExecutor, Future
 
 # --- A Dask cluster as the place where loops are executed: somebody else's, named by its address.
 
@@ -293,7 +290,10 @@ def _results(
         for found in rows:  # noqa: UP028 - `yield from` would hand an early end on to joblib
             yield found
     except BrokenExecutor as error:
-        raise _killed(error) from None
+        by = re.search(r"SIG[A-Z]+", str(error))
+        what = f"a worker process was killed{f' by {by[0]}' if by else ''} before it had answered, as happens"
+        fix = "take fewer workers, so that each has more memory: --workers 1 needs the least"
+        raise AnalysisError(f"{what} where memory runs out", fix=fix) from None
     finally:
         ended.set()
         if isinstance(rows, Generator):
@@ -365,15 +365,6 @@ def _end_with(parent: int) -> None:
 
 class _EnoughError(BaseException):
     """Nobody waits for more results."""
-
-
-def _killed(error: BrokenExecutor) -> AnalysisError:
-    by = re.search(r"SIG[A-Z]+", str(error))
-    how = f" by {by[0]}" if by else ""
-    return AnalysisError(
-        f"a worker process was killed{how} before it had answered, as happens where memory runs out",
-        fix="take fewer workers, so that each has more memory: --workers 1 needs the least",
-    )
 
 
 class _OneBlasThread:
