@@ -13,7 +13,7 @@ from harness.campaign.model import Isolation
 from harness.launch.client import LauncherClient
 from harness.launch.exchange import LaunchRequest
 from harness.launch.matching import Interrupts
-from tests.unit.harness.launch.test_cgroups import SPIN, run  # noqa: F401
+from tests.unit.harness.launch.test_cgroups import ACCOUNTING_SPIN as SPIN, run  # noqa: F401
 
 NAMES = ("on_cpu_ns", "run_delay_ns", "launcher_delay_ns", "launcher_on_cpu_ns")
 
