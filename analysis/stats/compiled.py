@@ -183,7 +183,7 @@ class _Listener(event.Listener):  # type: ignore[misc]  # numba's types are not 
         if self._depth > 1:
             still()
             return
-        once = "once, about 6 s" if CACHE.folder is not None else "about 15 s"
+        once = "once, about 6 s" if CACHE.folder is not None else "about 6 s"
         self._under_way.enter_context(meanwhile(f"compiling the statistics, {once}"))
         if CACHE.folder is None and not _homeless:
             _homeless.append(True)

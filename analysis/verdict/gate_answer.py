@@ -96,14 +96,15 @@ def _gate_page(gate: Gate) -> Page:
 def _table(gate: Gate, name: str, rows: list[_Row]) -> Table:
     one = gate.candidates[0]
     unit, better = "s" if one.unit is None else one.unit, one.better or "lower"
-    more = Difference(2.0, None, None, gate.metric or "wall", unit, better).amount()  # 100 % more
+    noun = Difference(2.0, None, None, gate.metric or "wall", unit, better).amount()
+    noun = noun.removeprefix("100 % more").strip()
     called = shortened([row.name for row in rows], _NAME)
     level = "" if gate.confidence is None else f"{100 * gate.confidence:.4g} %"
     return table_of(
         name,
         rows,
         ("<", lambda row: called[row.name]),
-        (f"change {more[11:]}".strip() if more[11:12] in "(" else more[11:], "change"),
+        (noun if noun[:1] not in ("", "(") else f"change {noun}".strip(), "change"),
         (level, lambda row: row.difference.cell_interval()),
         (f"<{gate.condition}", "outcome_text"),
         ("<", "remark"),

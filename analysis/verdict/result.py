@@ -361,21 +361,20 @@ def _report(verdict: Verdict, *sources: str) -> Next:
 
 def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
     """Go on measuring, and say how long so many sessions take; where the campaign is not here, ask how."""
-    length = None
-    if sessions is not None and verdict.session_s is not None:
-        length = sessions * (verdict.session_s + _LAUNCHER_S)
+    each = None if verdict.session_s is None else verdict.session_s + _LAUNCHER_S
+    length = None if each is None or sessions is None else sessions * each
     if verdict.looks_rule == "repeated":
         time = () if length is None else ("--for", _duration(length))
         return _next("compare", "--resume", path, *time, why=why)
     if verdict.in_vain:
         return _next("status", path, why="what stopped it, and how to go on")
-    if length is not None and length >= _MINUTE_S:
-        why += f" (about {figures.time_span(length)})"
     campaign = verdict.campaign_path or f"{path}/campaign.yaml"
-    if not is_here(campaign):
-        added = "" if sessions is None else f"+{sessions} sessions: "
-        why = f"{added}{why}; the campaign is not here"
-    return Next(resume_words(path, campaign, sessions), why)
+    gone = not is_here(campaign)
+    head = [f"+{sessions} sessions"] if gone and sessions is not None else []
+    if length is not None and length >= _MINUTE_S:
+        head.append(f"about {figures.time_span(length)}")
+    why = f"{', '.join(head)}: {why}" if head else why
+    return Next(resume_words(path, campaign, sessions), why + "; the campaign is not here" * gone)
 
 
 def _duration(seconds: float) -> str:

@@ -107,8 +107,8 @@ def test_how_long_more_sessions_take_stands_beside_the_command(judged, three, se
     gated = gate_verdict(found, "worse>0.05%", on="benchmarks")
     for one in (next_of(found), next_of_gate(gated, found, read_trial(found.path).manifest)[0]):
         seconds = int(one.words[-1]) * (session + 0.05)  # a launcher's start is a part of each
-        assert one.why.endswith(f" (about {time_span(seconds)})") == (seconds >= 60)
-    assert (f" (about {length})" if length else "random") in next_of(found).why
+        assert one.why.startswith(f"about {time_span(seconds)}: ") == (seconds >= 60)
+    assert (f"about {length}: would" if length else "random") in next_of(found).why
     # a campaign that is not here is named in no command
     Path("campaign.yaml").unlink()
     assert command(found) == "fairtrial status 'runs/a b'"  # which says what has to be put back
