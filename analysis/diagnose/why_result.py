@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -479,10 +480,12 @@ def _of_names(why: Why, table: SessionTable) -> Iterator[Caution]:
 
 # --- The screen: the answer, the rows with their intervals, what other metrics say, notes, what comes next.
 
-_ROWS = 8  # functions that are shown, and all that are named
+_ROWS, MOST = 8, 20  # functions that are shown on a screen, and on a page; and all that are named
 _COUNTERS = 6
 _WIDE = WIDTH - 2  # columns of a table that stands below a title
 _LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
+ON_CPU = "all, on the CPU"  # the row of the total
+_WHOLE = 1000  # columns that a page gives a name beside those of a screen
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
 _NOTHING = 5e-5  # of a ratio, below which a change is written as 0
 _MEANS = "rows say where time is, not what was changed; a stall may count for its caller"
@@ -505,16 +508,16 @@ def _answer_page(answer: WhyAnswer) -> Page:
         (one,) = known
         title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
         first = Section((Sentence(sentence_of(one)),))
-        return Page(title=title, sections=(first, *_evidence(one)), following=following)
+        return Page(title=title, sections=(first, *evidence(one)), following=following)
     sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in known))]
     for one in known:
         title = f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}"
-        sections.append(Section(tuple(_evidence(one)), title=title))
+        sections.append(Section(tuple(evidence(one)), title=title))
     return Page(title="Why", sections=tuple(sections), following=following)
 
 
-def _evidence(why: Why) -> Iterator[Section]:
-    """Give how it was measured, the rows, and the other metrics."""
+def evidence(why: Why, whole: str = "") -> Iterator[Section]:
+    """Give how it was measured, the rows, and the other metrics; `whole` begins the names of tables that cut nothing."""
     samples = why.samples_baseline + why.samples_candidate
     texts = [
         f"{counted(why.sessions, 'session')} of {why.timed_runs} timed and {why.profiled_runs} "
@@ -534,45 +537,58 @@ def _evidence(why: Why) -> Iterator[Section]:
         if why.withheld is None and any(row.named for row in family if row is not None):
             stars = f"* named: p <= {1 - why.confidence:.2g} by Holm over {why.family} rows"
         below = [f"{stars}; {level}", _MEANS]
-    yield Section((_table(why), *map(Sentence, below)))
+    yield Section((_table(why, whole), *map(Sentence, below)))
     if why.counters:
-        yield _counters(why)
+        yield _counters(why, whole)
 
 
-def _table(why: Why) -> Table:
-    largest = max(why.total.baseline_ms, why.total.candidate_ms)
-    digits = min(max(_DIGITS - math.floor(math.log10(max(largest, 1e-6))), 0), 6)
+def _decimals(why: Why) -> int:
+    largest = max(why.total.baseline_ms, why.total.candidate_ms, 1e-6)
+    return min(max(_DIGITS - math.floor(math.log10(largest)), 0), 6)
 
-    def change(value: float) -> str:
-        text = f"{value:+.{max(digits - 1, 0)}f}"
-        return text[1:] if float(text) == 0 else text
+
+def time_text(why: Why, ms: float) -> str:
+    """Write milliseconds of a run for a table of the answer."""
+    text = f"{ms:.{_decimals(why)}f}"
+    return text.lstrip("-") if float(text) == 0 else text
+
+
+def change_text(why: Why, ms: float) -> str:
+    """Write a difference for a table of the answer, with a decimal less."""
+    text = f"{ms:+.{max(_decimals(why) - 1, 0)}f}"
+    return text[1:] if float(text) == 0 else text
+
+
+def _table(why: Why, whole: str) -> Table:
+    write, change = partial(time_text, why), partial(change_text, why)
 
     def cells(row: Row) -> tuple[Cell, ...]:
         p, known = row.pvalue_adjusted, row.low_ms is not None and row.high_ms is not None
         ends = f"{change(row.low_ms or 0)} to {change(row.high_ms or 0)}" if known else "-"
         holm = "-" if p is None else figures.significant(p, 2) if p >= 1e-4 else "< 0.0001"
         return (
-            Value(f"{row.baseline_ms:.{digits}f}", row.baseline_ms),
-            Value(f"{row.candidate_ms:.{digits}f}", row.candidate_ms),
+            Value(write(row.baseline_ms), row.baseline_ms),
+            Value(write(row.candidate_ms), row.candidate_ms),
             Value(change(row.difference_ms), row.difference_ms),
             ends,
             Value("1" if p is not None and p >= 0.995 else holm, p),
         )
 
-    variants = [shorten(shown(name), _VARIANT) for name in (why.baseline, why.variant)]
+    beyond = _WHOLE if whole else 0
+    variants = [shorten(shown(name), _VARIANT + beyond) for name in (why.baseline, why.variant)]
     if variants[0] == variants[1]:
         variants = ["baseline", "candidate"]
     headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "Holm p")
-    rows_shown = [*_shown(why)]
+    rows_shown = [*rows_of(why, MOST if whole else _ROWS)]
     numbers = [cells(row) for row in rows_shown]
     widths = [
         max(map(len, map(text_of, column))) for column in zip(headings, *numbers, strict=True)
     ]
-    room = max(_WIDE - sum(widths) - 2 * len(widths) - 2, _LEAST_NAME)
+    room = max(_WIDE - sum(widths) - 2 * len(widths) - 2, _LEAST_NAME) + beyond
     names = [f"{'*' if row.named else ' '} {_name(row, room)}" for row in rows_shown]
     columns = (Column("  function", "left"), *map(Column, headings))
     rows = tuple((name, *row) for name, row in zip(names, numbers, strict=True))
-    return Table(name="functions", columns=columns, rows=rows)
+    return Table(name=f"{whole}functions", columns=columns, rows=rows)
 
 
 def _name(row: Row, room: int) -> str:
@@ -583,15 +599,16 @@ def _name(row: Row, room: int) -> str:
     return f"{shorten(shown(row.function), room - len(inside) - len(mark))}{inside}{mark}"
 
 
-def _shown(why: Why) -> Iterator[Row]:
+def rows_of(why: Why, most: int) -> Iterator[Row]:
+    """Give the rows that are shown: all that are named, others up to `most`, then the rest together, and the totals."""
     if why.withheld != "total-not-resolved":
-        most = max(_ROWS, sum(row.named for row in why.rows))
+        most = max(most, sum(row.named for row in why.rows))
         first = sorted(why.rows, key=lambda row: not row.named)[:most]
         rest = [row for row in why.rows if row not in first]
         others, further = why.others, why.further
         yield from first
         if others is not None and (others.named or not rest):
-            yield replace(others, function=f"{further} others")
+            yield replace(others, function=counted(further, "other"))
             others, further = None, 0
         if rest:
             # rows that are not shown, and the others, as one row without an interval
@@ -599,7 +616,7 @@ def _shown(why: Why) -> Iterator[Row]:
             before = math.fsum(row.baseline_ms for row in parts)
             after = math.fsum(row.candidate_ms for row in parts)
             yield Row(
-                function=f"{len(rest) + further} others, none named",
+                function=f"{counted(len(rest) + further, 'other')}, none named",
                 baseline_ms=before,
                 candidate_ms=after,
                 difference_ms=after - before,
@@ -607,7 +624,7 @@ def _shown(why: Why) -> Iterator[Row]:
         if why.kernel_not_seen is not None:
             yield why.kernel_not_seen
     for row, name in (
-        (why.total, "all, on the CPU"),
+        (why.total, ON_CPU),
         (why.off_cpu, "off the CPU"),
         (why.asleep, "of it, asleep or I/O"),
         (why.cpu_wait, "of it, ready to run"),
@@ -616,8 +633,9 @@ def _shown(why: Why) -> Iterator[Row]:
             yield replace(row, function=name)
 
 
-def _counters(why: Why) -> Section:
-    first = sorted(why.counters, key=lambda one: one.word == "undecided")[:_COUNTERS]
+def _counters(why: Why, whole: str) -> Section:
+    most = MOST if whole else _COUNTERS
+    first = sorted(why.counters, key=lambda one: one.word == "undecided")[:most]
     left = len(why.counters) - len(first)
     heading = "other metrics of these runs"
     if why.story is not None:
@@ -625,7 +643,7 @@ def _counters(why: Why) -> Section:
     elif all(one.metric != INSTRUCTIONS for one in why.counters):
         heading += "; instructions are not counted"
     columns = (Column("  metric", "left"), Column("change"), Column("interval"), Column("", "left"))
-    table = Table(name="counters", columns=columns, rows=tuple(map(_counter, first)))
+    table = Table(name=f"{whole}counters", columns=columns, rows=tuple(map(_counter, first)))
     more = (Sentence(f"  and {left} more: --json"),) if left else ()
     return Section((Sentence(heading), table, *more))
 

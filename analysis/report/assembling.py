@@ -175,7 +175,7 @@ def _section_html(
     """Set a section and those in it; one with an anchor is an element, where there are `parts` to jump to."""
     place = Markup(' id="{}"').format(section.anchor) if section.anchor else ""
     jump = Markup(' data-jump="{}"').format(section.title) if section.anchor and parts else ""
-    title = shown(section.title) if section.anchor else sentence_html(sentence(section.title))
+    title = shown(section.title) if section.anchor else sentence_html(section.title)
     inside = list(_blocks_html(section, brief, level + bool(section.title)))
     if section.title and not section.folded:
         inside.insert(0, Markup("<h{0}>{1}</h{0}>").format(level, title))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import count
@@ -17,14 +15,24 @@ from typing import Any, NamedTuple
 from ..data.trial import read_trial
 from ..diagnose.explain import explain
 from ..diagnose.session_profiles import Stacks, stacks_of
-from ..diagnose.why_result import Counter, Row, Why, resolved, sentence_of
+from ..diagnose.why_result import (
+    MOST,
+    ON_CPU,
+    Row,
+    Why,
+    change_text,
+    evidence,
+    resolved,
+    rows_of,
+    sentence_of,
+    time_text,
+)
 from ..errors import FairtrialError, StoreError
-from ..pages.difference import Difference
 from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of
-from ..pages.number_format import bare_pvalue, counted, outcome_word
+from ..pages.number_format import counted
 from ..plots.axes import quantity_axis, quantity_scale, rows_down
 from ..plots.chart import Sheet, arranged
-from ..plots.marks import Style, style_of
+from ..plots.marks import Style
 from ..plots.paper import Picture
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
@@ -135,114 +143,37 @@ def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:
     return "it was recorded before the trial began" if early else None
 
 
-# --- Functions as rows with intervals, in milliseconds a run.
-
-
-_MOST = 20  # rows of functions; all that are named stand first
-Write = Callable[..., Value]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionRow:
-    """A row of the table as it is written: milliseconds a run.
-
-    `kind` is ``function``, or what else the row is: ``total``, ``others``, ``off-cpu``, ``not-seen``. `named` says
-    whether it is told as a part of the difference; `style` is its colour's role, which of functions only those that are named have.
-    """
-
-    name: str
-    kind: str
-    baseline: Value
-    candidate: Value
-    difference: Value
-    low: Value
-    high: Value
-    pvalue: Value
-    named: bool
-    presence: str
-    style: Style
-
-
-def rows_of(why: Why) -> tuple[FunctionRow, ...]:
-    """Give the total, the functions by evidence, what is left of them, and the time off the CPU."""
-    write = _writer(why)
-    return tuple(_row(*one, write, differs=resolved(why)) for one in _parts(why))
-
-
-def _parts(why: Why) -> Iterator[tuple[Row, str, str]]:
-    yield why.total, "total", "on the CPU, in all"
-    yield from ((one, "function", one.name) for one in why.rows[:_MOST])
-    if why.others is not None:
-        yield why.others, "others", f"{counted(why.further, 'further function')}, together"
-    if why.kernel_not_seen is not None:
-        yield why.kernel_not_seen, "not-seen", "in the kernel, not seen"
-    if why.asleep is None or why.cpu_wait is None:
-        yield why.off_cpu, "off-cpu", "off the CPU: wall less CPU"
-    else:
-        yield why.asleep, "off-cpu", "asleep, or at input and output"
-        yield why.cpu_wait, "off-cpu", "ready, without a CPU"
-
-
-def _writer(why: Why) -> Write:
-    """Give what writes milliseconds, with so many decimals that 1 % of the whole has two digits."""
-    whole = max(why.total.baseline_ms, why.total.candidate_ms)
-    decimals = min(6, max(0, 3 - math.floor(math.log10(whole)))) if whole > 0 else 2
-
-    def write(ms: float | None, signs: str = "") -> Value:
-        if ms is None:
-            return Value("", None)
-        text = f"{ms:{signs}.{decimals}f}"
-        return Value(text.lstrip("+-") if float(text) == 0 else text, ms)
-
-    return write
-
-
-def _row(row: Row, kind: str, name: str, write: Write, *, differs: bool) -> FunctionRow:
-    coloured = differs if kind == "total" else row.named
-    p = row.pvalue_adjusted
-    return FunctionRow(
-        name=name,
-        kind=kind,
-        baseline=write(row.baseline_ms),
-        candidate=write(row.candidate_ms),
-        difference=write(row.difference_ms, "+"),
-        low=write(row.low_ms, "+"),
-        high=write(row.high_ms, "+"),
-        pvalue=Value("" if p is None else bare_pvalue(p), p),
-        named=row.named,
-        presence=row.presence,
-        style=("slower" if row.difference_ms > 0 else "faster") if coloured else "neither",
-    )
+# --- The chapter: of each profile the answers of `why`, each with its rows in a picture.
 
 
 _SHEET = Sheet(width=85.0)  # mm: a telephone's page
 _BEYOND = 3.0  # times the largest difference that an interval may reach beyond it
 
 
-def _picture(rows: Sequence[FunctionRow]) -> Picture:
-    middles = [(one.difference.value or 0.0) / 1000 for one in rows]
+def _picture(why: Why, rows: Sequence[Row]) -> Picture:
+    middles = [row.difference_ms / 1000 for row in rows]
     ends = [
-        None if low is None or high is None else (low / 1000, high / 1000)
-        for low, high in ((one.low.value, one.high.value) for one in rows)
+        None
+        if row.low_ms is None or row.high_ms is None
+        else (row.low_ms / 1000, row.high_ms / 1000)
+        for row in rows
     ]
     far = _BEYOND * (max(map(abs, middles)) or 1e-6)
     near = [min(max(end, -far), far) for pair in ends if pair is not None for end in pair]
-    names = names_of([one.name for one in rows], _SHEET, 0.4)
-    axes = rows_down([names[one.name] for one in rows], x_label="more in a run of the candidate")
+    names = names_of([row.name for row in rows], _SHEET, 0.4)
+    axes = rows_down([names[row.name] for row in rows], x_label="more in a run of the candidate")
     quantity_axis(axes, "x", quantity_scale((0.0, *middles, *near), log=False), "s")
     axes.upright(0.0, "one thin")
     for k, (row, middle, pair) in enumerate(zip(rows, middles, ends, strict=True)):
-        axes.interval(k, middle, pair, row.style, hollow=row.style == "neither")
+        proven = row.named or (row.function == ON_CPU and resolved(why))
+        style: Style = ("slower" if middle > 0 else "faster") if proven else "neither"
+        axes.interval(k, middle, pair, style, hollow=not proven)
     return arranged(_SHEET, [[axes]], rows_high(_SHEET, len(rows), 1.5))
-
-
-# --- The chapter.
 
 
 _CALLS = 10  # stacks in their table
 _UNFOLDED = 2  # comparisons whose rows stand open; more are a line each
 _LONG = 240  # letters of a sentence
-_NOTHING = 5e-7  # shares that no decimal shows
 _NEAREST = 3  # callers that are named there
 _CALLERS: Mapping[str | None, str] = {
     "fp": "callers by frame pointers",
@@ -252,10 +183,6 @@ _CALLERS: Mapping[str | None, str] = {
 _READING = (
     "Dot: how much more or less a run of the candidate takes in the function itself. Line: its interval, of this row alone. Filled, "
     "with a star: named, so that all names together are right at this level. Hollow: not proven."
-)
-_CANNOT = (
-    "A row says where the time is, not what was changed: a stall may be charged to the caller, and rows of opposite "
-    "signs in one path of calls belong together."
 )
 
 Values = Mapping[str, Any]
@@ -280,7 +207,10 @@ def chapter(subject: Subject) -> Chapter | None:
                 "baseline": one.stored.profile.baseline,
                 "recorded": one.stored.profile.started,
                 "deck": list(_deck(one.stored.profile)),
-                "answers": [_answer(*each) for each in one.explained],
+                "answers": [
+                    {"told": answer, "calls": _calls(answer, stacks)}
+                    for answer, stacks in one.explained
+                ],
             }
             for one in found.recorded
         ],
@@ -294,7 +224,7 @@ def _summary(found: Beside) -> str:
     if not answers:
         return "nothing of what lies beside the trial can be shown"
     if len(answers) == 1:
-        return _sentence(answers[0])
+        return sentence_of(answers[0], _LONG)
     named = sum(len(one.named) for one in answers)
     what = counted(named, "function") if named else "no function"
     return f"{what} named in {len(answers)} comparisons"
@@ -302,74 +232,27 @@ def _summary(found: Beside) -> str:
 
 def _deck(profile: Profile) -> Iterator[str]:
     when = profile.started[:16].replace("T", " ")
-    how = (
-        f"{profile.event} at {profile.frequency_hz} Hz",
-        f"with{'' if profile.sees_kernel else 'out'} the kernel's side",
-        _CALLERS.get(profile.chains, f"callers by {profile.chains}"),
-    )
-    yield (
-        f"Recorded {when} UTC: {counted(profile.sessions, 'session')} of {counted(profile.timed_runs, 'timed run')} and "
-        f"{counted(profile.profiled_runs, 'profiled run')} of each variant ({', '.join(how)})."
-    )
+    kernel = f"with{'' if profile.sees_kernel else 'out'} the kernel's side"
+    callers = _CALLERS.get(profile.chains, f"callers by {profile.chains}")
+    yield f"Recorded {when} UTC, {kernel}, {callers}."
     yield "None of these runs is in the verdict, and nothing else on this page rests on them."
 
 
-def _answer(why: Why, stacks: Stacks | None) -> Values:
-    return {
-        "told": why,
-        "sentence": _sentence(why),
-        "was": _was(why),
-        "rows": list(rows_of(why)),
-        "more": max(0, len(why.rows) - _MOST),
-        "counters": [_counter(each) for each in why.counters],
-        "calls": [] if stacks is None else _calls(why, stacks),
-    }
-
-
-def _sentence(why: Why) -> str:
-    return shown(sentence_of(why, _LONG))
-
-
-def _was(why: Why) -> str:
-    """Say what the verdict was when the profile was asked for; "" where nobody knows."""
-    was = why.verdict_was
-    if was is None:
-        return ""
-    change = ""
-    if was.speedup is not None:
-        less = Difference(was.speedup and 1 / was.speedup, None, None).cell()
-        change = f", {was.metric} {less}"
-    return f"the verdict was {was.outcome}{change}"
-
-
-def _counter(one: Counter) -> Values:
-    found = Difference(one.ratio, one.low, one.high, one.metric, one.unit, one.better)
-    nothing = max(abs(one.low - 1), abs(one.high - 1)) < _NOTHING
-    word = outcome_word(one.word, timed=found.timed)
-    return {
-        "metric": one.metric,
-        "change": "0 %" if nothing else found.cell(),
-        "interval": "0 %" if nothing else found.cell_interval(),
-        "pvalue": Value(bare_pvalue(one.pvalue_adjusted), one.pvalue_adjusted),
-        "word": word,
-        "style": style_of(word),
-    }
-
-
-def _calls(why: Why, stacks: Stacks) -> list[Values]:
-    write = _writer(why)
-    stands = sorted(
-        (candidate - baseline, path) for path, (baseline, candidate) in stacks.items() if path
+def _calls(answer: Why, stacks: Stacks | None) -> list[Values]:
+    """Give the stacks that differ most themselves, in milliseconds a run."""
+    each = (
+        (after - before, before, after, path) for path, (before, after) in (stacks or {}).items()
     )
+    most = sorted((one for one in each if one[-1]), key=lambda one: (-abs(one[0]), one))[:_CALLS]
     return [
         {
             "function": path[-1],
             "callers": list(path[:-1]),
-            "own_baseline": write(stacks[path][0]),
-            "own_candidate": write(stacks[path][1]),
-            "own_difference": write(difference, "+"),
+            "own_baseline": Value(time_text(answer, before), before),
+            "own_candidate": Value(time_text(answer, after), after),
+            "own_difference": Value(change_text(answer, difference), difference),
         }
-        for difference, path in sorted(stands, key=lambda one: -abs(one[0]))[:_CALLS]
+        for difference, before, after, path in most
     ]
 
 
@@ -381,70 +264,37 @@ def _sections(values: Values) -> Iterator[Section]:
     for one in values["profiles"]:
         answers = (
             section(
-                *_answered(answer, _name(answer["told"], next(numbers))),
-                title=answer["sentence"],
+                *_answered(answer["told"], answer["calls"], next(numbers)),
+                title=sentence_of(answer["told"], _LONG),
                 folded=many,
             )
             for answer in one["answers"]
         )
         title = f"{shown(one['variant'])} against {shown(one['baseline'])}"
-        yield section(*one["deck"], *answers, _CANNOT, title=title)
+        yield section(*one["deck"], *answers, title=title)
 
 
-def _name(why: Why, number: int) -> str:
-    """Give the name of an answer's tables, by which a file of tables tells them apart."""
+def _answered(why: Why, calls: Sequence[Values], number: int) -> Iterator[Block]:
+    # by its name a file of tables tells an answer from others
     readable = re.sub(r"[^a-z0-9]+", "-", f"{why.variant}-{why.benchmark}".casefold()).strip("-")
-    return f"why-{number}-{readable[:40]}".rstrip("-")
-
-
-def _answered(answer: Values, name: str) -> Iterator[Block]:
-    found: Why = answer["told"]
-    base, variant = shown(found.baseline), shown(found.variant)
-    level = f"{100 * found.confidence:.4g} %"
-    if answer["was"]:
-        yield Sentence(f"When it was recorded, {answer['was']}.")
-    yield Figure(name=f"{name}-rows", alt=_READING, draw=lambda: _picture(answer["rows"]))
-    yield table_of(
-        name,
-        answer["rows"],
-        ("<function", lambda row: shown(row.name)),
-        (f"{base}, ms", "baseline"),
-        (f"{variant}, ms", "candidate"),
-        ("difference, ms", "difference"),
-        (f"{level} from", "low"),
-        ("to", "high"),
-        ("p, Holm", "pvalue"),
-        ("<named", lambda row: f"{'*' * row.named} {row.presence.replace('both', '')}".strip()),
-    )
-    if answer["more"]:
-        more = counted(answer["more"], "more function")
-        yield Sentence(f"{more}: fairtrial why --stored lists all.")
-    yield from (Sentence(shown(caution.text)) for caution in found.cautions)
-    if answer["counters"]:
-        heads = {"<metric": "metric", "change": "change", f"{level} interval": "interval"}
-        heads |= {"p, Holm": "pvalue", "<word": "word"}
-        table = table_of(
-            f"{name}-metrics",
-            answer["counters"],
-            *((head, itemgetter(key)) for head, key in heads.items()),
-        )
-        story = f": {found.story}" if found.story else ""
-        yield section(table, title=f"Other metrics of the same sessions{story}", folded=True)
-    elif found.story:
-        yield Sentence(f"Other metrics of the timed runs: {found.story}")
-    if answer["calls"]:
+    name = f"{f'why-{number}-{readable[:40]}'.rstrip('-')}-"
+    rows = [*rows_of(why, MOST)]
+    yield Figure(name=f"{name}rows", alt=_READING, draw=lambda: _picture(why, rows))
+    yield from evidence(why, whole=name)
+    yield from (Sentence(shown(caution.text)) for caution in why.cautions)
+    if calls:
 
         def called_by(one: Values) -> str:
             nearest = one["callers"][: -_NEAREST - 1 : -1]
             return shown(" < ".join([*nearest, *["…"] * (len(one["callers"]) > _NEAREST)]))
 
         table = table_of(
-            f"{name}-calls",
-            answer["calls"],
+            f"{name}calls",
+            calls,
             ("<function", lambda one: shown(one["function"])),
             ("<called by", called_by),
-            (f"itself in {base}, ms", itemgetter("own_baseline")),
-            (f"in {variant}, ms", itemgetter("own_candidate")),
+            (f"itself in {shown(why.baseline)}, ms", itemgetter("own_baseline")),
+            (f"in {shown(why.variant)}, ms", itemgetter("own_candidate")),
             ("difference, ms", itemgetter("own_difference")),
         )
         yield section(table, title="What differs most by path of calls", folded=True)

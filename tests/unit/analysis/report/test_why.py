@@ -6,25 +6,24 @@ Authority: `analysis.diagnose.explain` on the same profile; the page of the same
 from __future__ import annotations
 
 import json
-import math
 import random
 import shutil
-from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
 from analysis.diagnose.explain import explain
+from analysis.diagnose.why_result import MOST, evidence, rows_of
 from analysis.importers.reader import Reading
 from analysis.pages import as_markup, as_markup as as_csv, as_text
-from analysis.pages.model import page_of
+from analysis.pages.model import Table, page_of, text_of
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of, read_profile
 from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page
 from analysis.report.subject import subject_of, subjects_of
-from analysis.report.why import beside, chapter, rows_of
+from analysis.report.why import beside, chapter
 from tests.profiled import CALLS, profile_beside
 
 
@@ -91,9 +90,13 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
     (one,) = found["profiles"]
     (answer,) = one["answers"]
     assert answer["told"].to_dict() == why.to_dict()
-    functions = [row for row in answer["rows"] if row.kind == "function"]
-    assert [row.difference.value for row in functions] == [row.difference_ms for row in why.rows]
-    assert [row.named for row in functions] == [row.named for row in why.rows]
+    cells = [
+        {text_of(cell).lstrip("* "): text_of(row[3]) for row in one.rows for cell in row[:1]}
+        for section in evidence(why, whole="why-1-")
+        for one in section.blocks
+        if isinstance(one, Table) and one.name == "why-1-functions"
+    ]
+    functions = {row.name: cells[0][row.name] for row in why.rows}
     report = assemble(subjects_of([str(profiled)], Reading(), explain=False))
     page = html_page(report)
     forms = {
@@ -103,12 +106,12 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
         "html": page.replace("\N{MINUS SIGN}", "-"),
     }
     for form, text in forms.items():
-        for row in functions:
-            assert row.difference.text in text, (form, row.name)
+        for name, difference in functions.items():
+            assert difference in text, (form, name)
         if form != "csv":  # which has tables only
             assert "Recorded 2026-11-27" in text
             assert "None of these runs is in the verdict" in text
-    assert "why-1-slow-keys," in forms["csv"]
+    assert "why-1-slow-keys-functions," in forms["csv"]
     assert "Why it differs" not in as_text.render(brief_page(report))
 
 
@@ -140,7 +143,8 @@ def test_a_difference_that_did_not_appear_names_no_function(profiled, synthetic)
     profile_beside_again(profiled, synthetic, calls=same, seed=3)
     (answer,) = told(profiled)["profiles"][0]["answers"]
     assert answer["told"].withheld == "total-not-resolved"
-    assert {row.kind for row in answer["rows"]} == {"total", "off-cpu"}
+    rows = [row.function for row in rows_of(answer["told"], MOST)]
+    assert rows == ["all, on the CPU", "off the CPU"]
     assert answer["calls"] == []
     assert told(profiled)["summary"] == answer["told"].sentence
 
@@ -172,16 +176,6 @@ def test_hostile_names_stay_text(profiled, synthetic):
     texts = Texts()
     texts.feed(page)
     assert any("<script>alert(1)</script>" in text for text in texts.found)
-
-
-def test_tables_have_the_decimals_that_one_per_cent_needs(profiled):
-    why = explain(read_profile(profiles_of(profiled) / "slow"), benchmark="keys")
-    rows = rows_of(why)
-    assert rows[0].difference.text == f"+{why.total.difference_ms:.2f}"
-    assert rows[-1].kind == "off-cpu"
-    assert all(math.isfinite(row.difference.value) for row in rows)
-    negative = replace(why.total, difference_ms=-0.001)
-    assert rows_of(replace(why, total=negative))[0].difference.text == "0.00"
 
 
 def test_a_profile_that_is_not_shown_is_a_sentence_of_the_page(profiled):
@@ -311,3 +305,7 @@ def test_a_file_in_the_place_of_the_folder_is_a_sentence(beside_trial):
     assert look(beside_trial) is None
     profiles_of(beside_trial).write_text("mine")
     assert "cannot be read" in look(beside_trial).faults[0]
+
+
+def test_a_name_at_the_head_of_a_part_keeps_its_letters(profiled):
+    assert ">slow against base<" in html_page(assemble([subject(profiled)]))
