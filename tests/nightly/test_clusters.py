@@ -200,7 +200,7 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_with_other_versions_are_refused(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("analysis.stats.workers.version", lambda _name: "0.1")
+    monkeypatch.setattr("importlib.metadata.version", lambda _name: "0.1")
     with (
         pytest.raises(UsageError, match=r"the worker has fairtrial .*, and this process has 0\.1"),
         reached(cluster.scheduler_address),

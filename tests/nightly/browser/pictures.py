@@ -1,11 +1,12 @@
 """Golden pictures of our pages: how each looked when somebody looked at it.
 
 ``python tests/nightly/browser/pictures.py --update`` takes them anew; then look at them. They are compared
-coarsely, by the ink in the fields of a grid, so that another host's fonts make no difference.
+coarsely, by the ink in the fields of a grid, and set in a font that comes with matplotlib: a host's own differ.
 """
 
 from __future__ import annotations
 
+import base64
 import io
 import math
 import runpy
@@ -16,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import matplotlib as mpl
 from PIL import Image
 
 from analysis.importers.reader import Reading
@@ -34,7 +36,11 @@ SMALL = 0.5  # kept at half its size
 COLOURS = 96  # of which blue and orange are some
 GRID = (6, 24)
 FAR = 0.13  # of the ink that differs: the same page in another Chromium makes up to 0.10, any fault 0.15 and more
-FONTS = 0.18  # other fonts throughout make up to 0.16
+FONT = Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+URL = f"data:font/ttf;base64,{base64.b64encode(FONT.read_bytes()).decode()}"  # a file's would be refused
+STYLE = (
+    f"<style>@font-face{{font-family:F;src:url({URL})}}*{{font-family:F!important}}</style></head>"
+)
 
 
 def report(path: Path) -> Path:
@@ -74,7 +80,10 @@ def taken(browser: SimpleNamespace, page: Path, view: str) -> Image.Image:
     width, dark = VIEWS[view]
     browser.width(width)
     browser.media(dark=dark)
-    browser.open(page)
+    shown = page.with_suffix(".shown.html")
+    text = page.read_text("utf-8").replace("img-src data:", "img-src data:; font-src data:", 1)
+    shown.write_text(text.replace("</head>", STYLE, 1), "utf-8")
+    browser.open(shown)
     whole = browser.picture(height=HEIGHT).convert("RGB")
     size = (round(whole.width * SMALL), round(whole.height * SMALL))
     return whole.resize(size, Image.Resampling.LANCZOS)

@@ -1,4 +1,4 @@
-"""Our pages look as they did when somebody looked at them; their fonts may be others."""
+"""Our pages look as they did when somebody looked at them, all in one font."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 pictures = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("pictures.py"))))
-OTHER_FONTS = "<style>*{font-family:Courier,serif!important}p,td{letter-spacing:.3px}</style>"
 # what a fault of the style sheet, of the template or of a drawing would do
 FAULTS = {
     "no style": ("<style>", "<style media='speech'>"),
@@ -47,13 +46,6 @@ def test_strips_without_what_was_found_are_a_difference(browser, tmp_path: Path)
     page.write_text(page.read_text("utf-8").replace("</head>", fault), "utf-8")
     seen = pictures.taken(browser, page, "desktop-light")
     assert pictures.apart(seen, golden("desktop-light", "history")) > pictures.FAR
-
-
-def test_other_fonts_are_no_difference(browser, page: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.html"
-    other.write_text(page.read_text("utf-8").replace("</head>", f"{OTHER_FONTS}</head>"), "utf-8")
-    far = pictures.apart(pictures.taken(browser, other, "desktop-light"), golden("desktop-light"))
-    assert 0.01 < far < pictures.FONTS
 
 
 @pytest.mark.parametrize("name", FAULTS)
