@@ -80,9 +80,8 @@ def taken(browser: SimpleNamespace, page: Path, view: str) -> Image.Image:
     width, dark = VIEWS[view]
     browser.width(width)
     browser.media(dark=dark)
-    shown = page.with_suffix(".shown.html")
     text = page.read_text("utf-8").replace("img-src data:", "img-src data:; font-src data:", 1)
-    shown.write_text(text.replace("</head>", STYLE, 1), "utf-8")
+    (shown := page.with_name("shown.html")).write_text(text.replace("</head>", STYLE, 1), "utf-8")
     browser.open(shown)
     whole = browser.picture(height=HEIGHT).convert("RGB")
     size = (round(whole.width * SMALL), round(whole.height * SMALL))
