@@ -102,6 +102,8 @@ class Definitions:
         if origin in (typing.Union, types.UnionType):
             return either([self.of(part) for part in inner])
         kind = origin or hint
+        if hasattr(kind, "__value__"):  # an alias, as numpy's are from Python 3.12 on
+            return self.of(kind.__value__)
         if kind in _PLAIN:
             return dict(_PLAIN[kind])
         if kind is np.ndarray:
