@@ -10,7 +10,7 @@
 # make nightly     browsers, tools of others, Dask, pip, recipes, the gallery, the lowest versions
 # make flake       whole runs of `make test` and many of its processes, idle and on a busy machine: a table
 # make search      the property tests with other examples than those that `make test` always makes
-# make calibrate   all simulations of error rates and coverage, of which `make test` makes a few
+# make calibrate   all simulations of error rates and coverage; `make test` makes a few of them
 # make cover       which lines the tests reach, by file
 # make gallery     campaigns of configs/gallery in short, with servers and programs of others; nightly does it too
 # make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
@@ -70,7 +70,7 @@ demo:
 	@printf '%s\n' "next  $(BIN)/fairtrial compare 'gzip -6 -c configs/data/text' \\" \
 	  "          'gzip -1 -c configs/data/text'"
 
-# The tests wait for others a good part of the time: style and types cost little beside them.
+# The tests often wait for others: style and types cost little next to them.
 test: $(READY)
 	$(MAKE) --no-print-directory -j3 style types unit
 
@@ -136,7 +136,7 @@ nightly: tools
 	$(PYTEST) -m "$(MARKS)" tests/nightly $(PYTEST_ARGS)
 	$(MAKE) --no-print-directory gallery versions
 
-# Tools that read our exports: beside the project, never in it.
+# Tools that read our exports: they lie next to the project, never in it.
 tools: $(READY)
 	@[ -x .venv-tools/bin/python ] || $(PYTHON) -m venv .venv-tools
 	@$(BIN)/python tests/contract/make_venv.py --into .venv-tools \

@@ -230,7 +230,7 @@ def cells(text: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Cut a text behind the last sign that fits so many columns of a terminal; its beginning tells most."""
+    """Cut a text behind the last sign that fits the columns of a terminal; its beginning says most."""
     if cells(text) <= width:
         return text
     while text and cells(text) > width - 1:

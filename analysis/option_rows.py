@@ -39,7 +39,7 @@ TRIAL
 --power P  number = 0.8
     probability with which the smallest detectable effect is found
 --dir FOLDER
-    where the certificate goes (default: certificates beside the trial)
+    where the certificate goes (default: the folder certificates next to the trial)
 --no-certificate
     print the answer, and keep nothing
 

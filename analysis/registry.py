@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-# the packages stand beside each other, be it in a checkout, a wheel, or below a further name
+# the packages stand in one folder, be it in a checkout, a wheel, or below a further name
 _HOME = __name__.removesuffix("analysis.registry")
 _FOLDER = Path(__file__).parents[1]
 

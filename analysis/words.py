@@ -53,14 +53,14 @@ def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
     Parameters
     ----------
     names : sequence of str
-        All that stand beside each other, as they are; each may be there more than once.
+        All that stand next to each other, as they are; each may be there more than once.
     width : int
         At least 8 for names to be separated within it.
 
     Returns
     -------
     mapping of str to str
-        Under the name as it is. Names of which `shown` says the same stay alike.
+        Under the name as it is. Names that `shown` shortens alike stay alike.
     """
     whole = {name: shown(name) for name in names}
     found = {name: shorten(text, width) for name, text in whole.items()}

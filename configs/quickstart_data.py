@@ -2,7 +2,7 @@
 
     python3 quickstart_data.py [FOLDER] [SCALE]
 
-FOLDER is `data`, beside this script, unless it is given; SCALE multiplies the sizes. A file that
+FOLDER is `data`, next to this script, unless it is given; SCALE multiplies the sizes. A file that
 already has the right bytes is left alone.
 
 Any Python from 3.7 on gives the same files: only `random.Random.random` and SHA-256 are used,
@@ -210,8 +210,8 @@ def write(path: pathlib.Path, data: bytes) -> bool:
 
 def main(arguments: list[str]) -> None:
     """Write every file that is not there."""
-    beside = pathlib.Path(__file__).resolve().parent / "data"
-    folder = pathlib.Path(arguments[0]) if arguments else beside
+    here = pathlib.Path(__file__).resolve().parent / "data"
+    folder = pathlib.Path(arguments[0]) if arguments else here
     scale = float(arguments[1]) if len(arguments) > 1 else 1.0
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:

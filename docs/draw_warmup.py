@@ -2,7 +2,7 @@
 
 ``python docs/draw_warmup.py binarytrees_v8.csv.xz`` takes the measurements of Barrett et al. (columns `process`,
 `iteration`, `seconds`), which are not part of this repository, writes ``docs/warmup.svg`` and prints a table of
-words and levels, of which docs/iterations.md has the words.
+words and levels; docs/iterations.md has the words.
 """
 
 from __future__ import annotations

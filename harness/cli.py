@@ -66,7 +66,7 @@ def console() -> None:
             raise
         sys.stderr.write(
             f"fairtrial: no more files can be opened: {error}\n"
-            "  fix: raise the limit (ulimit -n 1024), or close what holds so many; a trial that was begun "
+            "  fix: raise the limit (ulimit -n 1024), or close other open files; a trial under way "
             "goes on with --resume\n"
         )
         code = 3
@@ -83,7 +83,7 @@ def _no_more_files(error: BaseException) -> bool:
 
 
 def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManager[None]:
-    """Let the judge leave out so many iterations of each run of the trials that it reads."""
+    """Let the judge leave out the warm-up iterations of each run of the trials that it reads."""
     if warmup is None:
         return contextlib.nullcontext()
     from analysis.record.manifest import judging_with
@@ -174,7 +174,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
 
 
 def _error_text(error: FairtrialError, argv: Sequence[str]) -> str:
-    """Give an error as it is told; of a trial that was named and is not there, which one was meant."""
+    """Give an error as it is printed; for a named trial that is not there, also which one was meant."""
     if error.where is not None and error.where in argv:
         from analysis.registry import load
 

@@ -32,8 +32,8 @@ from ..errors import StoreError, UsageError
 from ..record.shapes import ShapeError, parse, shaped
 from ..words import shown
 
-# --- Names of files in a bundle: which may stand in one, and which cannot be unpacked beside each
-# other.
+# --- Names of files in a bundle: which may stand in one, and which cannot be unpacked into one
+# folder.
 
 
 LONGEST = 1024  # bytes of a path
@@ -83,7 +83,7 @@ class TakenNames:
         self._taken: dict[str, tuple[str, str]] = {}
 
     def clash(self, name: str) -> str | None:
-        """Take a name; where it cannot be unpacked beside an earlier one, give that instead.
+        """Take a name; where an earlier one keeps it from being unpacked, give that instead.
 
         Two names, or two folders of them, that differ in case only, and a file where another has a
         folder.
@@ -271,7 +271,7 @@ class _Bounded(io.FileIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > self.most:
-            raise zipfile.BadZipFile("its directory is larger than one of so many files")
+            raise zipfile.BadZipFile("its directory is too large for the number of its files")
         return super().read(size) or b""
 
 
@@ -305,7 +305,7 @@ def _accept(
             raise refused(f"{fault}: {name[:80]!r}")
         other = taken.clash(name)
         if other is not None:
-            raise refused(_beside(name, other))
+            raise refused(_clash_of(name, other))
         fault = _fault_of_kind(info)
         if fault is not None:
             raise refused(f"{name} {fault}")
@@ -334,8 +334,8 @@ def _is_folder(info: zipfile.ZipInfo) -> bool:
     return info.is_dir() and not info.file_size and stat.S_ISDIR(info.external_attr >> 16)
 
 
-def _beside(name: str, other: str) -> str:
-    both = f"{name} and {other} cannot be unpacked beside each other"
+def _clash_of(name: str, other: str) -> str:
+    both = f"{name} and {other} cannot be unpacked into one folder"
     return f"it holds {name} twice" if name == other else both
 
 
@@ -377,7 +377,7 @@ def read_tar(
             raise _refused(f"{name} is a link, a device or a folder; only files are held", where)
         other = taken.clash(name)
         if other is not None:
-            raise _refused(_beside(name, other), where)
+            raise _refused(_clash_of(name, other), where)
         content = _content(file, info.size, where)
         yield name, content
         for _ in chain(content, _content(file, -info.size % _BLOCK, where)):  # what nobody wanted

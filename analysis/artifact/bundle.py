@@ -313,7 +313,7 @@ class Bundled(Result):
     output: str  # the file
     bytes: int  # its size
     sha256: str  # of the file
-    # SHA-256 of its ``SHA256SUMS``, the hashes of its contents: to be published beside it
+    # SHA-256 of its ``SHA256SUMS``, the hashes of its contents: to be published with it
     identity: str
     contents: Contents  # what stands in its ``bundle.json``
     claims: tuple[StoredClaim, ...] = ()  # in the author's order, with what was found
@@ -477,7 +477,7 @@ def _accept_place(output: Path) -> None:
 
 
 def _written(files: Sequence[Weighed], output: Path) -> tuple[int, str]:
-    """Write the archive beside its place, and give its size and SHA-256; then it takes the place."""
+    """Write the archive next to its place, and give its size and SHA-256; then it takes the place."""
     place = Path(os.path.realpath(output))
     fresh: Path | None = None
     try:

@@ -19,7 +19,7 @@ from ..record.shapes import ShapeError, parse
 from ..record.yaml_reader import Faults, Location, Plain, decoded, quote, read_document
 from .recomputing import fault_of_command
 
-# --- ``bundle.yaml`` and ``claims.yaml``, by the reader of campaigns: all their mistakes are told at
+# --- ``bundle.yaml`` and ``claims.yaml``, by the reader of campaigns: it reports all their mistakes at
 # once.
 #
 # A value is what was written, not what YAML makes of it: a title ``2026`` or ``no`` is a text.

@@ -156,7 +156,7 @@ class PackingRequest:
 
     sources: Sequence[str]  # as on the command line
     claims: Path | None = None  # ``claims.yaml``
-    about: Path | None = None  # a ``bundle.yaml``; None looks beside each campaign
+    about: Path | None = None  # a ``bundle.yaml``; None looks in each campaign's folder
     # where the campaign file lies now; None looks where the trial says that it lay
     campaign: Path | None = None
     binaries: bool = False  # whether programs are packed
@@ -192,8 +192,8 @@ def write_texts(about: About, staging: Staging) -> None:
     for name in ("title", "authors", "license", "doi"):
         if not getattr(metadata, name):
             staging.miss(f"{ABOUT}: {name}", "it is not said there")
-    beside = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
-    place = next((path for path in beside if path.is_file()), None)
+    texts = [about.path.parent / name for name in _TEXTS_OF_LICENCES]
+    place = next((path for path in texts if path.is_file()), None)
     if place is not None:
         staging.copy(_LICENSE, place, missed=_LICENSE)
     elif (short := license_text(metadata)) is not None:

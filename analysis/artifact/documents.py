@@ -232,7 +232,7 @@ def citation_text(metadata: Metadata) -> str | None:
 
 
 def license_text(metadata: Metadata) -> str | None:
-    """Give a short ``LICENSE`` that names the licence, for who has not put its text beside."""
+    """Give a short ``LICENSE`` that names the licence, for who has put no text of it there."""
     if metadata.license is None:
         return None
     names = ", ".join(author.name for author in metadata.authors)

@@ -107,7 +107,7 @@ class Staging:
             return self._create(name, pieces, executable=bool(status.st_mode & stat.S_IXUSR))
 
     def _accept(self, name: str, size: int) -> None:
-        """Take a name and so many bytes; raises StoreError for the name, UsageError where it is too much."""
+        """Take a name and `size` bytes; raises StoreError for the name, UsageError where it is too much."""
         fault = fault_of_name(name)
         if fault is not None:
             what = f"it cannot be named in a bundle: {fault}"
@@ -117,7 +117,7 @@ class Staging:
             raise UsageError(what, name, "allow more with --max-bytes")
         other = self._taken.clash(name)
         if other is not None:
-            what = f"it cannot be unpacked beside {other} on every system"
+            what = f"it cannot be unpacked together with {other} on every system"
             raise StoreError(what, name, "give it another name")
         self.bytes += size
 

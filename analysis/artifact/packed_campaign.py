@@ -21,7 +21,7 @@ from .gathering import CopiedSource, Staging, file_hash
 
 Role = Literal["program", "word", "input"]
 _BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")
-_MAKERS = {  # programs that read a file which they are not told
+_MAKERS = {  # programs that read a file which no argument names
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "gmake": ("GNUmakefile", "makefile", "Makefile"),
     "cmake": ("CMakeLists.txt",),
@@ -197,7 +197,7 @@ class _PackedCampaign:
                 left_out = file.read(4) == b"\x7fELF"
         now = file_hash(given) if known is not None or left_out else None
         if known is not None and now != known:
-            why = "it is not what was measured with any more; its hash is that of the measured one"
+            why = "it has changed since it was measured; the hash is that of the measured one"
             self.staging.miss(local, why, sha256=known)
         elif left_out:
             why = "a program; --binaries packs it"
@@ -301,8 +301,8 @@ def pack_campaigns(
         folder, caution = _folder_of(one, one.manifest, request)
         if caution is not None:
             cautions.append(caution)
-        beside = None if folder is None else folder / ABOUT
-        its = named or (read_about(beside) if beside is not None and beside.is_file() else About())
+        there = None if folder is None else folder / ABOUT
+        its = named or (read_about(there) if there is not None and there.is_file() else About())
         about = about or its
         key = (str(folder), one.manifest.campaign_sha256)
         if key not in packed or folder is None:
@@ -318,7 +318,7 @@ def pack_campaigns(
             ).pack()
         texts.append(replace(one, source=replace(one.source, campaign=packed[key])))
     if about is None or about.path is None:
-        where = "beside the campaign" if texts and any(one.manifest for one in texts) else "named"
+        where = "next to the campaign" if texts and any(one.manifest for one in texts) else "named"
         staging.miss(ABOUT, f"none is {where}: title, authors, licence and DOI are not known")
     return texts, about or About(), cautions
 

@@ -95,7 +95,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _LOOK_S = 0.25  # between two looks at what is taken
-_GRACE_S = 2.0  # after TERM: who is told removes what it shares with its workers
+_GRACE_S = 2.0  # after TERM: the program then removes what it shares with its workers
 _MOST_WRITTEN = 10**9  # bytes of one file, what is printed among them
 # the kernel ends a command whose parent was killed; then the one command line, of this installation
 _START = """
@@ -149,7 +149,7 @@ class Commands:
         self.stop()
 
     def each(self, work: Callable[[T], R], items: Iterable[T], *, most: int, what: str) -> list[R]:
-        """Do some work for each item, at most so many at a time; if anything is raised, all ends.
+        """Do some work for each item, at most `most` at a time; if anything is raised, all ends.
 
         `what` is said to be computed.
         """
@@ -235,7 +235,7 @@ class Commands:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):  # first it is told, then killed
+    for number in (signal.SIGTERM, signal.SIGKILL):  # first it is asked to end, then killed
         there = _signal(child.pid, number)
         end = time.monotonic() + _GRACE_S
         while there and time.monotonic() < end:

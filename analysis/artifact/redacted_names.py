@@ -272,7 +272,7 @@ class Scrubber:
         self._replaced[one.kind] += 1
         return one.placeholder
 
-    # ---- what is told
+    # ---- what is reported
 
     def look(self, text: str, where: str, *, ours: bool = False) -> None:
         """Count the names that are left in a text; in one that is `ours`, common words are no names."""

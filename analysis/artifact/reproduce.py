@@ -295,7 +295,7 @@ _CITATION = "CITATION.cff"
 def held_documents(
     archive: Archive, contents: Contents, folder: Path, checks: Sequence[ClaimCheck]
 ) -> Iterator[Recomputation]:
-    """Give each file that tells of the results beside what it would be here: who edits one can repair its hash.
+    """Give each file about the results with what it would be here: who edits one can repair its hash.
 
     The page and the crate of another version of fairtrial are other texts.
     """
@@ -450,7 +450,7 @@ class _Recomputing:
     _printed: dict[str, bytes] = field(default_factory=dict)  # by the file with the stored result
 
     def results(self) -> tuple[Recomputation, ...]:
-        """Give each stored result beside what comes out now, the report last."""
+        """Give each stored result with what comes out now, the report last."""
         asked = list(self._contents.analyses)
         if (report := self._contents.report) is not None:
             asked.append(Analysis(name="report", seed=None, **asdict(report)))

@@ -37,7 +37,7 @@ Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputation:
-    """A stored result beside what its command prints now."""
+    """A stored result and what its command prints now."""
 
     name: str  # the analysis, the arguments of ``fairtrial``, and the file with the stored result
     command: tuple[str, ...]
@@ -357,7 +357,7 @@ Grade = Literal["same bytes", "within", "different"]
 Kind = Literal["number", "text", "type", "missing", "added"]
 # the same ``within`` 1e-9; ``wording`` and ``added`` are what another version of fairtrial may change
 Degree = Literal["within", "wording", "added", "different"]
-_TOLD = 1000  # differences that are told one by one; all are counted
+_MOST_LISTED = 1000  # differences that are listed one by one; all are counted
 _SHOWN = 200  # characters of a text
 _NUMBER = re.compile(rb"-?(?:\d+\.\d+|\d+|\.\d+)(?:[eE][+-]?\d+)?")
 _LONGEST = 400  # digits of a number in a text: more is no number that anybody computed
@@ -509,7 +509,7 @@ class _DocumentWalk:
     ) -> None:
         self.wrong = self.wrong or grade == "different"
         self.total += 1
-        if len(self.listed) < _TOLD:
+        if len(self.listed) < _MOST_LISTED:
             stored, now = map(_shown, values)
             place = {"pointer": _short(pointer), "stored": stored, "recomputed": now}
             self.listed.append(Difference(**place, kind=kind, grade=grade, relative=relative))

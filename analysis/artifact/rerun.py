@@ -1,4 +1,4 @@
-"""Trials that were measured again, beside those that came in a bundle."""
+"""Trials that were measured again, compared with those that came in a bundle."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RerunTrial:
 
     @property
     def more_sessions(self) -> int | None:
-        """How many more sessions would probably tell, where it cannot be told and that is known."""
+        """How many more sessions would probably decide, where it is undecided and that is known."""
         if self.comparison is None or self.word != "cannot tell":
             return None
         lines = [one for each in self.comparison.candidates if (one := each.lead) is not None]
@@ -143,7 +143,7 @@ def _rerun_page(found: Rerun) -> Page:
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
     following += [section(*_more(one)) for one in found.trials if one.word == "cannot tell"]
-    where = f"this answer is stored in {shown(found.folder)}/rerun.md, beside both trials"
+    where = f"this answer is stored in {shown(found.folder)}/rerun.md, with both trials"
     return Page(
         title=f"{shown(found.bundle)}, measured again",
         sections=tuple(sections),

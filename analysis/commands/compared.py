@@ -111,7 +111,7 @@ def write_answer(
     short: bool = False,
     width: int = 80,
 ) -> None:
-    """Write the answer to `out`: as JSON, as its sentence alone, or as a screen of so many columns."""
+    """Write the answer to `out`: as JSON, as its sentence alone, or as a screen of `width` columns."""
     if as_json:
         write_json(answer.to_dict(), out)
         return

@@ -38,7 +38,7 @@ class CommandResult(Protocol):
 
 
 class Metric(Given):
-    """What is compared, of which iterations, and in which columns; `harness.cli` makes the last two hold."""
+    """What is compared, in which iterations and which columns; `harness.cli` makes the last two hold."""
 
     metric: str | None
     warmup_iterations: WarmupIterations | None

@@ -67,7 +67,7 @@ class _Systems:
 def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> int:
     """Show which systems are alike, and which benchmarks tell them apart.
 
-    Give two or more matrix files or variants of trials (runs/NAME:VARIANT), each of which is one system
+    Give two or more matrix files or variants of trials (runs/NAME:VARIANT); each is one system
     with its medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with
     headings, a row for each system and a column for each benchmark.
     """
@@ -228,8 +228,8 @@ def plot(
     write_drawing(drawing, picture, data=data)
     if json:
         written = str(picture), str(data)
-        told = {"kind": args.kind, "text": drawing.alt, "metric": metric, "written": written}
-        write_json(told | cautions_to_dict(known), out)
+        answer = {"kind": args.kind, "text": drawing.alt, "metric": metric, "written": written}
+        write_json(answer | cautions_to_dict(known), out)
         return 0
     out.write(f"{_set(headed(drawing.alt, metric))}\n")
     for caution in known:
@@ -393,7 +393,7 @@ def _declared(source: str) -> Sequence[str]:
         return open_fleet(named[0]).judge
     return (
         read_manifest(named[0]).questions or ()
-    )  # None, of parts that differ, is told by who reads
+    )  # None, of parts that differ: the reader reports it
 
 
 def _format(
@@ -438,7 +438,7 @@ def _check(place: Path | None, form: str | None, sources: Sequence[str]) -> None
     check_files(str(place), read=sources)
     if form == "latex":
         if place.name == _NUMBERS:
-            what = f"{_NUMBERS} is written beside the report"
+            what = f"the report itself writes {_NUMBERS} there"
             raise UsageError(what, str(place), "name another file")
         check_file(place.with_name(_NUMBERS))
 

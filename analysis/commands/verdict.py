@@ -408,7 +408,7 @@ def _ranked(
     for option in given:
         pairs = "--pairs" if args.pairs else "--rank"
         fix = f"leave out {option}, or {pairs} to compare with the baseline"
-        raise UsageError(f"{option} does nothing beside {pairs}", str(folder), fix)
+        raise UsageError(f"{option} does nothing together with {pairs}", str(folder), fix)
     how = args.rules()
     del how["always_valid"], how["correction"]
     return rank_variants(trial, metric=metric, variants=variants, ranked=args.rank, **how)

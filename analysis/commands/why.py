@@ -33,7 +33,7 @@ def explained(
     `renames` has new names of functions by their old ones. With `any_total` functions are named although the whole
     difference is not there again.
 
-    Raises UsageError if a benchmark is named of which nothing is stored; StoreError if a profile is damaged.
+    Raises UsageError if nothing is stored of a named benchmark; StoreError if a profile is damaged.
     """
     from ..announcing import doing
     from ..data.trial import read_trial
@@ -165,14 +165,12 @@ def targets_of(
 
 
 def stored_profiles(folder: Path, variant: str | None) -> tuple[Path, ...]:
-    """Give the folders of the profiles that are stored beside a trial; of one variant where it is named.
+    """Give the folders of a trial's stored profiles; of one variant where it is named.
 
     Raises UsageError if there are none.
     """
-    beside = profiles_of(folder)
-    there = (
-        sorted(path for path in beside.glob("[!.]*") if path.is_dir()) if beside.is_dir() else []
-    )
+    place = profiles_of(folder)
+    there = sorted(path for path in place.glob("[!.]*") if path.is_dir()) if place.is_dir() else []
     if variant is not None:
         there = [path for path in there if path.name == variant]
     if not there:

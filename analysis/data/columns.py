@@ -121,7 +121,7 @@ def metric_column(
 
 
 def unknown_numbers(runs: int) -> dict[str, Array]:
-    """Give the numbers of so many runs of another tool: nan, but no process was left over."""
+    """Give the numbers of `runs` runs of another tool: nan, but no process was left over."""
     nan, zero = (read_only(np.broadcast_to(one, runs)) for one in (math.nan, 0.0))
     return {name: zero if name == "orphans" else nan for name in _NUMBERS}
 
@@ -251,7 +251,7 @@ MOST_CPUS: Final = 16  # those that lost most; of a host with hundreds, the othe
 
 
 def column_of(cpu: int) -> str:
-    """Name the column of what a hypervisor took from a CPU, which stands beside the numbers of the runs."""
+    """Name the column of what a hypervisor took from a CPU; it follows the numbers of the runs."""
     return f"{_STEAL}.{cpu}"
 
 
@@ -403,7 +403,7 @@ class Columns:
 
     @property
     def counted(self) -> NDArray[np.int8] | None:
-        """Which runs are there for their counters alone (1), and which beside such (0).
+        """Which runs are there for their counters alone (1), and which are not though others are (0).
 
         A run that is neither (-1) has both, counters and times. None where no run is there for its
         counters.

@@ -245,7 +245,7 @@ _NAMED = 4
 
 
 def question_of(trials: Sequence[Runs]) -> str:
-    """Give the metric that is judged of trials beside each other, where nobody names one.
+    """Give the metric that is judged of several trials together, where nobody names one.
 
     It is the first that their campaigns name; where none does, what is judged of the first trial. What
     an imported trial would be asked is not its own, so it takes the question of the others.
@@ -344,7 +344,7 @@ def builds_each_session(trial: Path) -> frozenset[str]:
 
 
 def built_each_session(builds: object) -> frozenset[str]:
-    """Name the variants of which the resolved `builds` of a campaign say that each session builds them."""
+    """Name the variants that each session builds, as the resolved `builds` of a campaign say."""
     return frozenset(
         str(one["variant"])
         for one in (builds if isinstance(builds, list) else ())
@@ -397,7 +397,7 @@ def _starts(path: Path, rows: set[int]) -> Iterator[SegmentStart]:
         return
 
 
-_BYTES = 8192  # at most so many are read, from the end
+_BYTES = 8192  # bytes that are read at most, from the end
 _LINES = 10
 _LONGEST = 300  # characters of a line
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE: Final = 10_000_000  # values that are held together: some 1.2 GB while they are judged
 STATES: Final[tuple[State, ...]] = get_args(State)
-_STEADY: Final = 3  # the first so many of them have a steady state
+_STEADY: Final = 3  # the first three of them have a steady state
 _MOST_WITHOUT: Final = 0.1  # share of a cell's runs that may have none
 
 
@@ -223,7 +223,7 @@ class IterationsOfCell:
 
     @property
     def unsteady(self) -> bool:
-        """Whether so many have none that the cell's iterations cannot be judged."""
+        """Whether the cell's iterations cannot be judged, because too many have none."""
         return self.without > _MOST_WITHOUT * self.runs
 
     def __str__(self) -> str:
@@ -243,7 +243,7 @@ def of_cells(
     for name, every in rows.items():
         row, states = every, None
         if judged.state is not None:
-            row = every[judged.state[every] >= 0]  # the others told only how they are distributed
+            row = every[judged.state[every] >= 0]  # the others show only how they are distributed
             counts = np.bincount(judged.state[row].astype(np.int64), minlength=len(STATES))
             states = dict(zip(STATES, counts.tolist(), strict=True))
         if row.size:
@@ -307,7 +307,7 @@ def iteration_cautions(
 # from two of them.
 #
 # The quantile of n values lies at a place that depends on n: of 100 values the p99 is the 98.0 %
-# place, of 199 the 99.0 %. So a session of n values stands beside one of m < n as the expected
+# place, of 199 the 99.0 %. So a session of n values is compared with one of m < n by the expected
 # log of the r-th smallest of m that are drawn from the n without replacement, r = ceil(q m): sum
 # over k of C(k - 1, r - 1) C(n - k, m - r) / C(n, m) log x_(k). It has no bias between sides of
 # one law.
@@ -323,7 +323,7 @@ Source = TypeVar("Source", bound="Runs")
 
 
 class RunValues(NamedTuple):
-    """The values of a run, of which the `first` ones are not judged; with `counts`, how often each was counted."""
+    """The values of a run; the `first` ones are not judged; with `counts`, how often each was counted."""
 
     values: Array
     counts: Array | None = None
@@ -408,7 +408,7 @@ def merged_quantile(parts: Sequence[RunValues], share: float) -> float | None:
 
 
 def thinned_quantile(parts: Sequence[RunValues], share: float, count: int) -> float | None:
-    """Give the exponential of the expected log of the quantile of so many of all values; None of too few."""
+    """Give the exponential of the expected log of the quantile of `count` of all values; None of too few."""
     whole = Pooled.of(parts)
     rank, n = rank_of(share, count), whole.total
     if rank is None:

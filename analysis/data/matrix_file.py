@@ -233,7 +233,7 @@ def _named_columns(rows: _Rows, source: str, mark: str, named: tuple[str, ...]) 
 
 
 def _require_one_kind(source: str, body: _Rows, layout: Layout | None) -> None:
-    """Refuse a list of which a line holds several numbers."""
+    """Refuse a list if a line holds several numbers."""
     several = next((row for row in body if len(row) > 1), None)
     if layout is None and several is not None and len(body[0]) == 1:
         text = " ".join(cell.text for cell in several)
@@ -262,7 +262,7 @@ def _columns(
             cautions.append(Caution("run-numbers-left-out", text))
         grid, names = grid[1:], names[1:] if names is not None else None
     if not grid:
-        what = f"there is no column of values beside {shown(body[0][0].text)}"
+        what = f"there is no column of values next to {shown(body[0][0].text)}"
         _refuse_cell(source, body[0][0], what, "is this a number?")
     return _Found(names or _counted(len(grid)), grid, "matrix", cautions)
 
@@ -493,7 +493,7 @@ def _whole(digits: str) -> float:
 
 
 def _particulars(source: str, data: dict[str, Any], located: dict[str, Any]) -> dict[str, Any]:
-    """Take what `PerformanceMatrix.to_dict` writes beside the samples."""
+    """Take what `PerformanceMatrix.to_dict` writes in addition to the samples."""
     extra: dict[str, Any] = {}
     for key in ("name", "unit", "better", "metric", "origin"):
         extra[key] = data.get(key)

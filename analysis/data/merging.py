@@ -89,7 +89,7 @@ class StatedCampaign:
         return cls(identity=identity, stated=stated, settings=settings if leaves else None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types, of which `from_dict` makes one that is as this one."""
+        """Give it as JSON types; `from_dict` makes an equal one of them."""
         return {"identity": list(self.identity), "stated": self.stated, "settings": self.settings}
 
     @classmethod
@@ -321,8 +321,8 @@ def read_part(path: Path) -> MergedPart:
     manifest = trial.manifest
     if manifest.origin == "imported":
         raise StoreError(
-            "this trial was imported from files of another tool: on which host, and in which "
-            "environment, its runs were made is not known",
+            "this trial was imported from files of another tool: nobody knows the host and the "
+            "environment of its runs",
             str(path),
             "import the files of all of them at once: fairtrial import FILE FILE -o FOLDER",
         )
@@ -369,7 +369,7 @@ def _resolved(path: Path) -> Mapping[str, Any] | None:
 
 
 def _require_one_host(one: MergedPart, other: MergedPart) -> None:
-    """Refuse trials of two hosts, and those of which nobody can tell."""
+    """Refuse trials of two hosts, and of unknown ones."""
     a, b = one.manifest, other.manifest
     if "unknown" in (a.host_id, b.host_id):
         part = one if a.host_id == "unknown" else other
@@ -399,7 +399,7 @@ def require_one_campaign(one: MergedPart, other: MergedPart) -> None:
     raise StoreError(what, f"{one.path} and {other.path}", fix)
 
 
-# --- Writes the trial that others were put together to: beside its place, then renamed into it.
+# --- Writes the trial that others were put together to: next to its place, then renamed into it.
 
 
 _CHUNK = 1 << 20
@@ -562,7 +562,7 @@ def _findings(
 
 
 def _layouts(parts: Iterable[MergedPart]) -> Iterator[Finding]:
-    """Say of which variant several trials have the same layouts: those of one seed draw the same."""
+    """Name the variants with the same layouts in several trials: those of one seed draw the same."""
     drawn: dict[str, list[Layout]] = {}
     for part in parts:
         for variant, sessions in layouts_by_session(read_builds(part.path)).items():

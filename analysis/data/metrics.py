@@ -34,7 +34,7 @@ class Kind(NamedTuple):
 
     `of`: What has a value of it. `waits`: Whether the time that a run waits, or that others take from it, goes into it, as far as
     anybody knows. `grows`: Whether a run that lasts longer has more of it: one that was cut off tells a lower bound.
-    `iterations`: Whether a run may have several values, of which the first may be warm-up. `counted`: Whether a campaign
+    `iterations`: Whether a run may have several values, the first perhaps warm-up. `counted`: Whether a campaign
     may count it in some blocks only, and take the times from the others: a run that is counted is a little slower.
     `energy`: Whether fairtrial counted it as energy (`analysis.data.trial`).
     """

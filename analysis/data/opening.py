@@ -463,7 +463,7 @@ def trials_within(opened: Opened) -> tuple[str, ...]:
 
 
 def results_within(folder: Path) -> Path:
-    """Give the folder itself; of one of asv's own the results in it, as whole environments lie beside them."""
+    """Give the folder itself; of one of asv's own the results in it, where it has whole environments too."""
     results = folder / "results"
     return results if folder.name == ASV and results.is_dir() else folder
 

@@ -82,12 +82,12 @@ class Runs:
     `repeats` is the planned position of a disturbed run that the row repeats, else -1; `disturbed` is
     1, 0, or -1 where it is not known; `chosen` tells which row of a run is the one to judge.
     `level` says what a matrix takes for a run: a process, or each of its iterations. `counted` is 1 of
-    a run that is there for its counters alone, 0 of one beside such, and -1 of one that has both: a
+    a run that is there for its counters alone, 0 of one without counters, and -1 of one that has both: a
     trial was gone on with under other settings. It is None where all runs are alike. `outermost` says
     what its sessions are: of a fleet that was read as one trial, each may be a host. `warmup_iterations`
     takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
     too many for its row: in `metrics` it has one value, their mean. With `own_quantiles` quantiles are those of runs,
-    as of a trial beside it no others are known; `compared_at` tells of how many values at most, as that has no more.
+    as no others are known of the trial compared with it; `compared_at` tells of how many values at most, as that has no more.
     `memo` keeps what was computed of a metric.
     """
 

@@ -166,7 +166,7 @@ class Trial(Runs):
         metric : str
             ``wall``, another metric that every run has, or one parsed from output.
         skip_zeros : bool
-            Leave out a benchmark of which some run's value is 0 or less, such as the kernel's account
+            Leave out a benchmark if some run's value is 0 or less, such as the kernel's account
             of a short run's user time; a caution says so. Otherwise such a value is refused.
         carry_zeros : bool
             Put benchmarks with runs of 0 into the matrix's `with_zeros`, for the one method that

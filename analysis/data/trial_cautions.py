@@ -104,7 +104,7 @@ def _also_short(code: str, text: str) -> Caution:
 def _unfinished(
     manifest: Manifest, arrays: Mapping[str, NDArray[Any]], planned: int
 ) -> Iterator[Caution]:
-    """Say how far a trial is that is not complete; on a first screen it is the missing runs that are told."""
+    """Say how far a trial is that is not complete; a first screen names the missing runs."""
     done = int((arrays["position"] >= 0).sum())
     # what ended sessions did not need under a stopping rule is not missing
     needed = planned - (manifest.planned - manifest.needed)
@@ -165,7 +165,7 @@ def given_up_cautions(
 ) -> Iterator[Caution]:
     """Say which cells were given up after failures, and in how many sessions, or were never ok.
 
-    A screen that shows only these `benchmarks` is told of these.
+    A screen that shows only these `benchmarks` gets only theirs.
     """
     sessions: dict[tuple[str, str], list[int]] = {}
     never: dict[tuple[str, str], None] = {}

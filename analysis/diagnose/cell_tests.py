@@ -34,7 +34,7 @@ _FEWEST = 3  # runs of a series that say something about their order
 class RunTable:
     """One entry a run in each array of shape (runs,), in the order of execution.
 
-    `benchmark`, `variant` and `session` number the names beside them; `block` is the round of all
+    `benchmark`, `variant` and `session` number the names in the fields below; `block` is the round of all
     cells within its session, from 0, -1 where it is not known; `start_s` seconds since the session's
     first run, nan where not known. `ordered` tells whether the order of runs of different cells is
     known, `in_order` that of the runs of one cell: not where another tool's file lists them.

@@ -438,7 +438,7 @@ def _steadiest(study: EstimatorSpread) -> Iterator[str]:
     start = f"no one estimator is the steadiest on {study.name}"
     if study.steadiest is not None:
         start = f"the {study.steadiest} is the steadiest estimator on {study.name}"
-    yield f"{start}: of {figures.counted(total, 'benchmark')}, {', '.join(on)}"
+    yield f"{start}: {', '.join(on)} of {figures.counted(total, 'benchmark')}"
     compared = [
         f"the {name} varies {figures.significant(ratio)} times as much"
         for name in ESTIMATORS[:2]

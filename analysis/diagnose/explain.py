@@ -1,6 +1,6 @@
 """From a stored profile to its answer: which functions' time differs, with what certainty.
 
-Beside the metrics that the trial has, the numbers of every run are judged that are no metrics elsewhere: page
+In addition to the metrics that the trial has, the numbers of every run are judged that are no metrics elsewhere: page
 faults and switches; and instructions per cycle, where both were counted.
 """
 

@@ -383,7 +383,7 @@ class Movers:
     """The variants and benchmarks that move, where it is not the whole host that does.
 
     `others` are the variants that do not show it; there are none where some benchmarks move in all of them. All
-    three are empty where it cannot be told who moves.
+    three are empty where nothing shows who moves.
     """
 
     variants: tuple[str, ...] = ()

@@ -39,7 +39,7 @@ _CHARGE = 2.0  # of a change, in variances times the logarithm of the number of 
 _ROUNDS = 20
 _CLEAR = 2.0  # standard deviations between the levels
 _BETTER = 0.6  # squares that two levels may leave of what lines and walks leave
-_STAY = 4.0  # runs at a level, on average: what changes faster is told by its values or not at all
+_STAY = 4.0  # runs at a level, on average: what changes faster shows in its values or not at all
 _NORMAL = 1.4826
 
 

@@ -384,7 +384,7 @@ def _(study: NormalityStudy) -> Page:
 
     looks = [row.departs(study.risk) for row in study.benchmarks if row.lilliefors is not None]
     answer = f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {study.name} do not look"
-    answer += f" normal; of the medians over the suite: {look(study.suite)}"
+    answer += f" normal; the medians over the suite: {look(study.suite)}"
     table = table_of(
         "normality",
         (*study.benchmarks, study.suite),

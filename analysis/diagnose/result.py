@@ -304,9 +304,7 @@ def cautions_of(found: Diagnosis, *, waits: bool = True) -> Iterator[Caution]:
 
 def _untested(found: Diagnosis) -> Iterator[Caution]:
     if not found.in_order:
-        text = (
-            "in which order the runs were made is not known: no test of drift, trend, dependence,"
-        )
+        text = "the order of the runs is not known: no test of drift, trend, dependence,"
         text += " first runs or changes was made"
         short = ShortSentence.of("drift would not be seen: the order of the runs is not known")
         yield Caution("order-unknown", text, short=short)
@@ -495,7 +493,7 @@ def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
     if not found.tests:
         return "nothing could be tested: a cell needs 10 runs"
     if not tested:
-        clean = f"of clean trials {share} at most show a finding"
+        clean = f"at most {share} of clean trials show a finding"
         text = f"nothing found by {found.tests} tests ({clean})"
         return f"{text}; that is no proof that there is nothing"
     counts = Counter(_CELL.get(one.code, (together,))[0] for one in tested)

@@ -35,7 +35,7 @@ _RISK = 0.05
 _RESAMPLES, _SMOOTHED = 999, 199
 _PLACES = 256  # between two modes, where the valley is looked for
 _HINT = 0.5  # a dip's p-value without any hint of two modes
-_MOST = 2000  # values that are tested; of more, so many evenly spaced ones
+_MOST = 2000  # values that are tested; of more, this number of evenly spaced ones
 _FAR = 4.0  # widths of the next mode: what lies further belongs to none
 
 
@@ -73,8 +73,8 @@ def _without_few(groups: list[Floats]) -> list[Floats]:
     kept = list(groups)
     while len(kept) > 1 and min(one.size for one in kept) < LEAST:
         at = min(range(len(kept)), key=lambda k: kept[k].size)
-        beside = (k for k in (at - 1, at + 1) if 0 <= k < len(kept))
-        near = min(beside, key=lambda k: _gap(kept, at, k))
+        neighbours = (k for k in (at - 1, at + 1) if 0 <= k < len(kept))
+        near = min(neighbours, key=lambda k: _gap(kept, at, k))
         if _gap(kept, at, near) <= _FAR * _width(kept[near]) or kept[near].size < LEAST:
             low, high = sorted((at, near))
             kept[low : high + 1] = [np.concatenate(kept[low : high + 1])]

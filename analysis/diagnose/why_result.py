@@ -57,7 +57,7 @@ class Row:
     sessions; the difference is candidate less baseline. `low_ms`, `high_ms`: The interval of the
     difference, of this row alone; None with one session. `pvalue`, `pvalue_adjusted`: Two-sided, of
     H0: no difference; and by Holm's method over the family. None where sessions do not differ at all;
-    the adjusted one also of rows outside the family. `named`: Whether the row is told as a part of the
+    the adjusted one also of rows outside the family. `named`: Whether the row is named as a part of the
     difference: `pvalue_adjusted` is at most 1 - confidence, and nothing withholds names. `presence`:
     "gone" where the candidate has no sample of it where at least 7 are expected, "new" the other way
     round. `was`: What the baseline calls it, where the user said that it was renamed.
@@ -249,7 +249,7 @@ def _differs(row: Row, why: Why) -> bool:
 def _off_the_cpu(why: Why) -> tuple[float, list[tuple[str, float, str]]] | None:
     """Give how much more wall time it takes, where that differs and CPU time does not; None else.
 
-    Beside it each row off the CPU that carries it: its name, its difference, and where to look for the cause.
+    With it comes each row off the CPU that carries it: its name, its difference, and where to look for the cause.
     """
     word = {one.metric: one.word for one in why.counters}.get("wall")
     off = why.off_cpu
@@ -320,8 +320,8 @@ def _unnamed(why: Why) -> str:
 
 def _next_of(why: Why) -> Next | None:
     """Give the command that is worth its time now; None where more of the same would hardly help."""
-    beside = Path(why.path).parent
-    source = str(beside.with_name(beside.name.removesuffix(BESIDE)))
+    folder = Path(why.path).parent
+    source = str(folder.with_name(folder.name.removesuffix(BESIDE)))
     head = ("fairtrial", "why", f"{source}:{why.variant}", "--benchmark", why.benchmark)
     more = max(2 * why.sessions, FEWEST_SESSIONS)
     if why.withheld == "few-samples":
@@ -485,7 +485,7 @@ _COUNTERS = 6
 _WIDE = WIDTH - 2  # columns of a table that stands below a title
 _LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
 ON_CPU = "all, on the CPU"  # the row of the total
-_WHOLE = 1000  # columns that a page gives a name beside those of a screen
+_WHOLE = 1000  # columns that a page gives a name in addition to those of a screen
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
 _NOTHING = 5e-5  # of a ratio, below which a change is written as 0
 _MEANS = "rows say where time is, not what was changed; a stall may count for its caller"

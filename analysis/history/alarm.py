@@ -138,7 +138,7 @@ def alarm_of(
 
 
 def order_of(nights: int, reference: int, risk: float) -> int:
-    """Give the largest j at which so many new values lie above the j-th largest by chance with at most `risk`; 0 if none."""
+    """Give the largest j at which all new values lie above the j-th largest by chance with at most `risk`; 0 if none."""
     whole = math.comb(reference + nights, nights)
     j = 0
     while j < reference and math.comb(nights + j, nights) <= risk * whole:

@@ -103,7 +103,7 @@ class OtherMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvenStep(Proof):
-    """A step between two commits, on sessions of its own: it is one of `commits`, the last of which is `upto`.
+    """A step between two commits, on sessions of its own: it is one of `commits`, and `upto` is the last.
 
     Several `commits` stand where some of them cannot be measured. `speedup` is that of `upto` over `after`, `risk` that of
     its interval; `trial` is the folder of the proof's sessions, None where there is none.
@@ -122,7 +122,7 @@ class ProvenStep(Proof):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStep:
-    """Commits of which one holds a step with this probability, which is not proven, and `why`.
+    """A range of commits that holds a step with this probability; it is not proven, and `why`.
 
     They are those behind `after` up to `upto`; `first` and `last` are their places.
     """
@@ -301,7 +301,7 @@ def word_text(word: PairWord, later: str, metric: str, unit: str, better: str) -
     return f"{later} {difference}{outcome_word(word.word, timed=found.timed)}"
 
 
-# --- A search among places told in commits.
+# --- A search among places, shown in commits.
 
 
 _FROM_THE_SEARCH = [one.name for one in fields(Proof)]
@@ -329,7 +329,7 @@ def bisection_of(
     Where good or bad does not build it has no answer, and one of these is skipped. `commits`: All of them by place, the
     good one first. `good`, `bad`: What the user called them. `skipped`: Why each place cannot be measured. `proofs`:
     The trial of each proof by its number. `fails_more`, `cut`, `unsteady`, `same_program`: Places whose runs fail more
-    often than those of good and bad; whose runs time limits ended; of which too many runs reach no steady state; that
+    often than those of good and bad; whose runs time limits ended; with too many runs that reach no steady state; that
     build to the program of the measurable commit before. `text`: Other fields of the `Bisection`.
     """
     why, last, found = skipped or {}, len(commits) - 1, search.found
@@ -358,7 +358,7 @@ def bisection_of(
         bad=_with(End, commits[last], name=bad),
         commits=last,
         **{name: getattr(found or search, name) for name in ("margin", "risk", "looks", "first")},
-        # steps are told once it is over
+        # steps are shown once it is over
         culprits=tuple(map(step, found.culprits if found else ())),
         open=tuple(
             OpenStep(
@@ -427,7 +427,7 @@ def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -
         and "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
         f"within the margin of {100 * found.margin:g} %",
         "heavy-search": any(one.why == "sessions spent" for one in found.open)
-        and "the sessions were spent before the search was done: the step is small beside the noise",
+        and "the sessions were spent before the search was done: the step is small compared with the noise",
         "one-program": same
         and f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
         "by construction, not measured again",
@@ -488,7 +488,7 @@ def _who(found: Bisection) -> list[tuple[str, ...]]:
 
 
 def _fit(text: str, width: int) -> str:
-    """Cut a text of others to so many columns, and to as many signs: joined ones take no column."""
+    """Cut a text of others to `width` columns, and to as many signs: joined ones take no column."""
     short = cut(shown(normal(text)), width)
     return short if len(short) <= width else f"{short[: width - 1]}…"
 

@@ -77,7 +77,7 @@ def _table() -> dict[int, LeastP]:
 
 
 def law_of(count: int) -> LeastP:
-    """Give the law for a series of so many values, from 1 to 400."""
+    """Give the law for a series of `count` values, from 1 to 400."""
     return _table()[LENGTHS[bisect.bisect_left(LENGTHS, count)]]
 
 
@@ -155,7 +155,7 @@ def windows_of(values: Array, inflation: float = 1.0) -> Windows:
 
 
 def pvalues(total: NDArray[np.integer], a: int, b: int) -> Array:
-    """Give the two-sided p of so many pairs in order less those that are not, of `a` x `b` pairs.
+    """Give the two-sided p of `total` pairs, those in order less those that are not, of `a` x `b` pairs.
 
     Exact where neither side has more than 16 values, with ties the larger p of the two neighbours; else
     normal with a continuity correction of 1/2.
@@ -197,7 +197,7 @@ def _counts(a: int, b: int) -> Array:
 
 FEWEST = 8  # values without which no interval is looked for
 MOST = LENGTHS[-1]
-CORRECTED = 20  # values from which on it can be told how much neighbours resemble each other
+CORRECTED = 20  # values from which on it can be seen how much neighbours resemble each other
 RISKS = (0.001, 0.2)
 _RESEMBLES = 1.64  # over the root of the number of values: an autocorrelation that is corrected for
 _WIDEST = 300.0  # of a half width of logarithms that can be written as a ratio
@@ -238,7 +238,7 @@ class Changes(Result):
     """Where a series changes.
 
     `values`: The logarithms that were given, read-only, larger = slower. `risk`: That any of the intervals holds no
-    change, at the most, for exchangeable nights. `autocorrelation`: Of neighbouring values, as far as it can be told;
+    change, at the most, for exchangeable nights. `autocorrelation`: Of neighbouring values, as far as it can be estimated;
     None below 20 values. `inflation`: By which normal quantiles were divided for it; 1 where it is not beyond chance.
     `least_p`: The smallest p of all windows after that; None where none was looked at. `p_star`: What a p may be at most
     to count; None below 8 values. `pvalue`: The share of series without a change whose least p is this or less; never
@@ -485,7 +485,7 @@ def _welch_half(before: Array, behind: Array, risk: float) -> float:
 def _cautions(seen: Changes) -> Iterator[Caution]:
     x, r, text = seen.values, seen.autocorrelation, ""
     if x.size < FEWEST:
-        text = f"{x.size} values: {FEWEST} are needed before a change can be told"
+        text = f"{x.size} values: {FEWEST} are needed to find a change"
         yield Caution("too-few-nights", text)
         return
     often = "hold no change {}more often than the risk says"

@@ -249,7 +249,7 @@ class History(Result):
         return tuple(one.line for one in self.following)
 
     def called(self, some: Sequence[SeriesHistory], width: int = 28) -> list[str]:
-        """Name some of the series beside each other, by their variants too where several of them go on."""
+        """Name some of the series next to each other, by their variants too where several of them go on."""
         several = len({one.variant for one in self.newest}) > 1
         return apart([one.benchmark + f" ({one.variant})" * several for one in some], width)
 
@@ -290,7 +290,7 @@ def _changed(history: History) -> str:
     newest, since = history.newest, history.since
     many, most = len(newest), max((len(one.values) for one in newest), default=0)
     if not any(one.enough for one in newest):
-        return f"{counted(most, 'night')}: {FEWEST} are needed before a change can be told"
+        return f"{counted(most, 'night')}: {FEWEST} are needed to find a change"
     if any(one.code == NO_NIGHT for one in history.cautions):
         latest = "" if history.last_at is None else f", the newest is {history.last_at[:_DATE]}"
         return f"no night since {since}{latest}"

@@ -205,16 +205,16 @@ class Judge:
                 new=None if first_new is None else one.last >= first_new,
             )
 
-        told: dict[str, Any] = {one.name: getattr(series, one.name) for one in fields(NightSeries)}
-        told |= {name: getattr(found, name) for name in _OF_CHANGES}
-        told["baseline"] = series.baseline if series.paired else None
-        told["begins"] = nights[0].trial
-        told["values"] = tuple(
+        own: dict[str, Any] = {one.name: getattr(series, one.name) for one in fields(NightSeries)}
+        own |= {name: getattr(found, name) for name in _OF_CHANGES}
+        own["baseline"] = series.baseline if series.paired else None
+        own["begins"] = nights[0].trial
+        own["values"] = tuple(
             replace(night, **_level(series, night.log), missing=gap)
             for night, gap in zip(nights, missing, strict=True)
         )
         return SeriesHistory(
-            **told,
+            **own,
             level=found.risk,
             pvalue_adjusted=adjusted,
             intervals=tuple(map(interval, range(len(found.intervals)))),

@@ -1,6 +1,6 @@
 """The nights' cache: what was read of each trial, in this user's cache, for the next reading.
 
-What lies beside trials came with them, and is never believed.
+What lies next to trials came with them, and is never believed.
 
 A trial's values are taken from it only where its manifest has the same SHA-256, and each file that the
 manifest lists with a hash is as it was: by size, inode and the times of its last changes; a file that
@@ -62,8 +62,8 @@ class KeptTrial:
 
     `complete`: Whether all of its sessions are. `values`: By variant, one a benchmark. `inputs`: For each benchmark the SHA-256 of what the runs read, by its path:
     what the campaign names, and the files among the baseline's arguments. `host_record`: The sections host, cpu, memory,
-    kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells of
-    which too many runs reach no steady state, `cut`: of which a time limit ended some, `totals`: whose totals disagree
+    kernel of the first session's environment, and the baseline's targets. `unsteady`: Benchmark and variant of cells with
+    too many runs that reach no steady state, `cut`: with runs that a time limit ended, `totals`: whose totals disagree
     with typical runs.
     """
 

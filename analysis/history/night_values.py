@@ -54,7 +54,7 @@ from .kept_nights import Cell, KeptTrial, imported_campaign
 
 
 NIGHTS_MOST: Final = 400  # of one reading: the newest
-_GAPS_LEAST = 3  # from so many on it is known how often a series is measured
+_GAPS_LEAST = 3  # from this number on it is known how often a series is measured
 _DAY_S = 86_400.0
 
 
@@ -101,8 +101,8 @@ class Night:
 class NightSeries:
     """Values that may be compared, in the order of time: nothing is compared across two series.
 
-    `paired`: Whether values are differences from a baseline; without, host and program cannot be told
-    apart. `campaign`, `baseline`: Their names; "" and None where there are none. `begins`: Once it is
+    `paired`: Whether values are differences from a baseline; without, nothing separates host and
+    program. `campaign`, `baseline`: Their names; "" and None where there are none. `begins`: Once it is
     judged, the trial of its first night. `ends`: Why the next series of this benchmark and variant
     begins ("campaign", "inputs", "baseline", "hosts"); None for the newest. `changed`: The same in a
     sentence. `values`: One a night.
@@ -454,7 +454,7 @@ def _host_record(
     section, key = BOOT_ARGUMENTS.split(".")
     about = raw.get(section)
     if isinstance(about, dict) and isinstance(text := about.get(key), str) and section in found:
-        # they name a laboratory's infrastructure: whether they changed is told, not what they are
+        # they name a laboratory's infrastructure: whether they changed is shown, not what they are
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         found[section] = {**found[section], key: f"(not shown: {digest[:8]})"}
     targets = sections.get("targets", {})

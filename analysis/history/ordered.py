@@ -109,7 +109,7 @@ class OrderedLine:
 
     @property
     def largest(self) -> OrderedStep:
-        """The largest of its steps, of which there is one at least."""
+        """The largest of its steps; there is one at least."""
         return max(self.steps, key=lambda one: max(one.speedup, 1 / one.speedup))
 
 
@@ -186,7 +186,7 @@ class OrderedVariants(Result):
                 words = ("fairtrial", "bisect", *ends, *benchmark, *metric)
                 return Next(words, "proves it on fresh sessions")
             sides = (f"{self.trial}:{step.upto}", f"{self.trial}:{step.after}")
-            return Next(("fairtrial", "verdict", *sides, *metric), "these two beside each other")
+            return Next(("fairtrial", "verdict", *sides, *metric), "compares these two")
         if line.outcome == "undecided":
             more = resume_words(self.trial, campaign, max(line.sessions, 4))
             return Next(more, "more sessions tell")

@@ -27,7 +27,7 @@ def session_values(
 ) -> dict[str, float | list[float]]:
     """Give of each variant the mean logarithm of a session's runs, in the mean over benchmarks; of one those of its runs.
 
-    `session`: Its number, from 1. `metric`: The logarithm of one of which more is better is negated. `benchmarks`: All of
+    `session`: Its number, from 1. `metric`: If more of it is better, its logarithm is negated. `benchmarks`: All of
     the trial by default. Warm-ups and failed runs are left out, those that their time limit ended count with it; a
     variant without any run left of one of the benchmarks is nan.
 
@@ -87,7 +87,7 @@ def runs_of_variants(
 
 
 def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> set[str]:
-    """Name the variants of a trial of which too many runs of a benchmark reach no steady state."""
+    """Name the variants of a trial with too many runs of a benchmark that reach no steady state."""
     found = set()
     for name in trial.manifest.variants:
         with suppress(AnalysisError):  # none of its runs counts
@@ -247,7 +247,7 @@ def posterior_of(sessions: Sequence[Session], lower: int, upper: int, weights: A
 # whatever the variants of a session have in common, and however differently they vary. Places share their data;
 # Bonferroni's bound holds whatever their correlation.
 #
-# Where a place is tested, the smallest p is that of the best one. If it counts, the step may still lie beside it:
+# Where a place is tested, the smallest p is that of the best one. If it counts, the step may still lie near it:
 # with a flat prior on place, size and log variance, errors alike, P(k) is in proportion to
 # rss(k)^(-(S (n - 1) - 1) / 2), of S sessions, n variants and the residual sum of squares rss(k) of one step at k.
 # What lies before and behind the places that hold 95 % is then searched in turn, each side at half of the level.

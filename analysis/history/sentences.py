@@ -104,14 +104,14 @@ def cautions_of(
         and of(few, f"fewer than {FEWEST} nights, so no change is looked for"),
         "share-of-false": correction == "bh"
         and named > 0
-        and f"of {named} series that are named some may be false: "
+        and f"some of the {named} series that are named may be false: "
         "their share is bounded on average, where benchmarks are independent (--correction holm)",
         "uncorrected": correction == "none"
         and len(judged) > 1
         and f"each of {len(judged)} series has the risk for itself: a false interval somewhere is likelier",
         "too-many-series": level < least
-        and f"{len(judged)} series leave each a level below {least:g}, of which no law is known: no interval "
-        "can be told (--correction bh, or --benchmark)",
+        and f"{len(judged)} series leave each a level below {least:g}, where no law is known: no interval "
+        "can be given (--correction bh, or --benchmark)",
     }
     pairs = [(one, after) for one, after in pairwise(judged) if one.ends is not None]
     ended = pairs and of([one for one, _ in pairs], _ended(pairs))
@@ -141,7 +141,7 @@ _HOSTS = 2  # and of the baseline itself
 _RULES = {
     "one": "{risk} risk that any does not",
     "holm": "{risk} risk that any does not (Holm)",
-    "bh": "of the benchmarks named, {risk} may have one that does not, on average (Benjamini-Hochberg)",
+    "bh": "{risk} of the benchmarks named may have one that does not, on average (Benjamini-Hochberg)",
     "none": "{risk} risk in each benchmark (uncorrected)",
 }
 

@@ -78,7 +78,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Culprit(Proof):
-    """A proven step: it lies in `after` .. `upto`, of which `upto` is measured and `after` is not slow yet.
+    """A proven step: it lies in `after` .. `upto`; `upto` is measured and `after` is not slow yet.
 
     Between them only places that do not build can lie.
     """
@@ -258,7 +258,7 @@ class Search:
 
     @property
     def skipped(self) -> tuple[int, ...]:
-        """The places of which it is known that they cannot be measured."""
+        """The places that cannot be measured, as is known."""
         return tuple(sorted({*(p for p, good in self.known.items() if not good), *self.failed}))
 
     def probabilities(self) -> list[tuple[int, float]]:
@@ -578,9 +578,8 @@ class Search:
             text = "steps that cancel each other are not seen: only the ends were compared"
             yield Caution("may-cancel", text)
         if any(one.why == "sessions spent" for one in self.left):
-            text = (
-                "sessions were spent before the search was done: the step is small beside the noise"
-            )
+            what = "sessions were spent before the search was done"
+            text = f"{what}: the step is small compared with the noise"
             yield Caution("heavy-search", text)
 
 

@@ -83,8 +83,8 @@ def render(page: Page, *, guard: bool = False) -> str:
 def separate(page: Page, *, guard: bool = False) -> Mapping[str, str]:
     """Set each table as a file of its own, under its name: numbers as computed, else texts.
 
-    A column of which some cell has a number gives the numbers, empty where there is none, and beside
-    it one with the texts if any number is written otherwise there.
+    A column with a number in some cell gives the numbers, empty where there is none; a second one
+    gives the texts if any number is written otherwise there.
     """
     return {table.name: _csv(_wide(table), guard=guard) for table in tables_of(page)}
 

@@ -120,7 +120,7 @@ def _written(table: Table) -> tuple[list[list[str]], list[list[str]], list[int]]
 
 
 def _parts(floors: Sequence[int], width: int) -> list[list[int]]:
-    """Give the columns of each part: all in one, or as many as fit beside the first."""
+    """Give the columns of each part: all in one, or as many as fit next to the first."""
     parts = [[0]]
     for k in range(1, len(floors)):
         taken = sum(floors[j] + len(_GAP) for j in parts[-1]) + floors[k]

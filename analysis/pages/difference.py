@@ -1,4 +1,4 @@
-"""How a difference is said: in per cent of what the baseline has, or as so many times as fast.
+"""How a difference is said: in per cent of what the baseline has, or as N times as fast.
 
 A speedup of 1.82 is "45 % less time"; nobody reads "45 % faster" in one way only. Used wherever two sides are
 compared in words. Half the time and less is "2.7 times as fast" in a sentence, and per cent in a table.
@@ -211,7 +211,7 @@ class Difference:
 
     @property
     def timed(self) -> bool:
-        """Whether it is about time, of which less is better."""
+        """Whether it is about time, where less is better."""
         return self.better != "higher" and is_time(self.unit)
 
     @property
@@ -244,7 +244,7 @@ class Difference:
 
     @property
     def _times(self) -> float | None:
-        """So many times as fast, as long or as much, where a sentence says it so; else None."""
+        """Give N of "N times as fast, as long or as much" where a sentence says it so; else None."""
         if self.ratio is None:
             return None
         if self.timed and self.ratio <= 1 / _TWICE:
@@ -252,7 +252,7 @@ class Difference:
         return self.ratio if self.ratio >= _TWICE else None
 
     def _multiple(self, value: float, *, upper: bool | None = None) -> str:
-        """Write so many times, or an end, with the decimals that keep the ends of the interval apart."""
+        """Write a multiple, or an end, with the decimals that keep the ends of the interval apart."""
         ends = (self.low, self.high)
         if None not in ends and self._faster:
             ends = (1 / self.high, 1 / self.low)  # type: ignore[operator]

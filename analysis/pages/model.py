@@ -1,6 +1,6 @@
 """The page of a result: sentences, tables, figures and cautions as plain values.
 
-A result is numbers; its page is the words about them, filled by the ``page.py`` beside it. Renderers
+A result is numbers; its page is the words about them, filled by the ``page.py`` in its folder. Renderers
 (`analysis.report.as_text`, and others to come) know pages and no method. The classes have no slots:
 there are few objects, and slots double the time that a class takes at start-up.
 """
@@ -20,7 +20,7 @@ from ..words import command_line, shorten, shown
 
 
 LONGEST = 70  # columns: of 80, after "note  [1] "
-_NAMED = 3  # names of a list that are told, at the most
+_NAMED = 3  # names of a list that are written, at the most
 _LEAST, _READABLE = 5, 12  # columns that a name keeps, in one line and in several
 
 
@@ -53,7 +53,7 @@ class ShortSentence:
         return ShortSentence(self.pattern, slots) if all(slots) else None
 
     def fitted(self, called: Mapping[str, str] | None = None, *, longest: int = LONGEST) -> str:
-        """Write it in so many columns: of lists fewer are named and the rest is counted, then names are shortened.
+        """Write it within `longest` columns: of lists fewer are named and the rest is counted, then names are shortened.
 
         `called` gives what a screen calls a name, where that is not the name itself.
         """
@@ -346,7 +346,7 @@ def page(result: Any, title: str, *parts: Block | str) -> Page:  # noqa: ANN401 
 def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
     """Fill the page of a result.
 
-    Its class has a `screen`, or a function is registered for it (``@page_of.register``): beside it, or in
+    Its class has a `screen`, or a function is registered for it (``@page_of.register``): in its folder, or in
     the module that `analysis.registry.PAGES` names, which is imported when a page is first asked for.
     """
     if hasattr(type(result), "screen"):

@@ -51,7 +51,7 @@ def span(numbers: Iterable[float], form: str = "") -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Write a number with so many significant digits; whole digits are never cut to zeros."""
+    """Write a number with `digits` significant digits; whole digits are never cut to zeros."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
@@ -64,7 +64,7 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def bound(value: float, digits: int = 3, *, upper: bool = False) -> str:
-    """Write a limit with so many significant digits, rounded away from what it claims: a lower one down, an upper one up."""
+    """Write a limit with `digits` significant digits, rounded away from what it claims: a lower one down, an upper one up."""
     text, way = significant(value, digits), 1 if upper else -1
     if not math.isfinite(value) or way * (float(text) - value) >= -1e-12 * abs(value):
         return text
@@ -73,7 +73,7 @@ def bound(value: float, digits: int = 3, *, upper: bool = False) -> str:
 
 
 def outward(value: float, digits: int, *, upper: bool) -> str:
-    """Write an end of an interval with so many decimals: the lower one rounded down, the upper one up."""
+    """Write an end of an interval with `digits` decimals: the lower one rounded down, the upper one up."""
     if not math.isfinite(value):
         return str(value)
     steps = round(value * 10.0**digits, 6)
@@ -190,7 +190,7 @@ _OF_OTHERS = {"faster": "better", "slower": "worse"}
 
 
 def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
-    """Name what the candidate is when this side is told to be better."""
+    """Name what the candidate is when this side is the better one."""
     return _OF_SIDES[side]
 
 

@@ -74,7 +74,7 @@ _LAST = ("cautions", "caution_codes", "references")
 class Result:
     """What a method answers: numbers, and what a reader should know before trusting them.
 
-    A result is written as JSON by `to_dict`, and as text by `str`, which asks the page beside it
+    A result is written as JSON by `to_dict`, and as text by `str`, which asks the page of its class
     (`analysis.pages.model.page_of`).
 
     `cautions`: In the order in which they are shown. `references`: Where the method comes from.
@@ -164,7 +164,7 @@ def _lazy_class(kind: type) -> type:
 
 
 def cautions_to_dict(cautions: Iterable[Caution]) -> dict[str, list[str]]:
-    """Give the texts of cautions, and beside them their codes."""
+    """Give the texts of cautions with their codes."""
     texts = tuple(cautions)
     return {
         "cautions": [caution.text for caution in texts],

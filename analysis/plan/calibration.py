@@ -168,7 +168,7 @@ def calibrate_trial(
     confidence : float
         Of the tests, and of the intervals of their rates; between 0.5 and 1.
     power : float
-        With which the detectable effect is told; between 0.5 and 1.
+        Of finding the detectable effect; between 0.5 and 1.
     rng : numpy.random.Generator
         The source of randomness; one number is drawn from it.
     seed : int, optional

@@ -28,7 +28,7 @@ from ..record.trial_files import ENVIRONMENT
 from ..words import shorten
 
 OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
-_LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is told to be less quiet than it was
+_LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is said to be less quiet than it was
 _UNKNOWN = "unknown"  # what a runner writes for a machine without an id: two of them may differ
 _SAFE = re.compile(r"[^A-Za-z0-9]+")
 DesignClass = Literal["paired", "one session, blocks"]
@@ -121,7 +121,7 @@ def newest_for(
     Notes
     -----
     Another machine, another CPU model, another class of design or another metric void a
-    certificate. Another kernel or governor, a CPU of which others take much more, an age above 90 days, benchmarks that it does not know,
+    certificate. Another kernel or governor, a CPU that others use much more, an age above 90 days, benchmarks that it does not know,
     fewer sessions or fewer runs a cell than the trial has are said.
     """
     certificates, _ = read_certificates(folder)
@@ -174,7 +174,7 @@ def _other(what: str, *both: str | None, differs: bool | None = None) -> list[st
 
 
 def _certificate(data: object) -> Certificate:
-    """Make a certificate of its JSON; cautions stand there as texts beside their codes."""
+    """Make a certificate of its JSON; cautions stand there as texts with their codes."""
     if not isinstance(data, dict) or data.get("method") != Certificate.method:
         raise ShapeError("it is another result")
     if data.get("schema") != Certificate.schema:
@@ -413,8 +413,8 @@ def _(result: Certificate) -> Page:
     rest = f"; the {_MOST} largest, {many - _MOST} more in the JSON" if many > _MOST else ""
     where = "" if by == "session" else " within one session"
     words = (
-        f"detectable: told from 1 with probability {result.power:g} by the t test on {by} "
-        f"values{where}, at {100 * result.confidence:g} % without correction{rest}"
+        f"detectable: the t test on {by} values{where} finds it with probability {result.power:g}, "
+        f"at {100 * result.confidence:g} % without correction{rest}"
     )
     swapped += "; intervals by benchmarks and sessions"
     first = section(text, result.sentence), section(alarms, swapped)
@@ -428,7 +428,7 @@ def _interval(one: MethodRate) -> str:
     found = _ends(one)
     if found and one.concluded is not None and one.concluded < 0.995:
         found += f"   concludes in {100 * one.concluded:.0f} %"
-    return found or "cannot be told"
+    return found or "not known"
 
 
 def _checked(checks: tuple[SessionCheck, ...]) -> str:

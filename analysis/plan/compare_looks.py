@@ -34,7 +34,7 @@ Stop = Literal["decided", "equivalent", "depends"]
 Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block
 
 CLOSE_ENOUGH = 0.02  # of the mean of a single command: half the width of its interval
-_MOST = 100_000  # sessions of which it is lazy_advice that they decide
+_MOST = 100_000  # sessions at most: lazy_advice finds whether they decide
 _BLOCKS = 2**20  # more than any session has
 _BENCHMARK = "command"
 _Mean = tuple[float, float, float] | tuple[None, None, None]  # with the ends of its interval
@@ -123,7 +123,7 @@ def look_at(
     its limit where that ended it. `plan`: How the trial is looked at; `left` are those that left at
     earlier looks. `final`: Whether nothing more will be measured, whatever this look finds.
     `margin`: The largest speedup less 1 that counts as equivalent; by default the plan's.
-    `least_sessions`: Before so many sessions nothing stops and nobody leaves.
+    `least_sessions`: Before this number of sessions nothing stops and nobody leaves.
     """
     margin = plan.margin if margin is None else margin
     made = {name: _side(name, runs, better, unit) for name, runs in values.items()}

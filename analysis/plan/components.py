@@ -143,7 +143,7 @@ class Sized(Result):
     speedup: float
 
     def goal(self, lines: int) -> str:
-        """Say what is asked for, and whether of each of so many lines."""
+        """Say what is asked for, and whether each of `lines` lines has to reach it."""
         goals = []
         if self.width is not None:
             goals.append(f"a {100 * self.confidence:g} % interval of width {self.width:g}")
@@ -233,7 +233,7 @@ class Goal(NamedTuple):
 def goal_of(
     width: float | None, effect: float | None, on: On, power: float, sure: float
 ) -> tuple[Goal, dict[str, Any]]:
-    """Give the goal of an interval's relative width, and of a speedup to be told with a power.
+    """Give the goal of an interval's relative width, and of a speedup to be found with a power.
 
     With it come the fields of a result that repeat it; a width is asked for where nothing else is.
     """
@@ -277,7 +277,7 @@ class TrialCosts:
         return f"; a run of every cell took {run}, a session's warm-up {warmup}"
 
     def seconds(self, sessions: Any, runs: Any) -> Any:  # noqa: ANN401 - numbers, or arrays of them
-        """Give the time of so many sessions with so many runs of each cell."""
+        """Give the time of `sessions` sessions with `runs` runs of each cell."""
         between = (sessions - 1) * (self.between_s or 0.0)
         return sessions * (self.warmup_s + runs * self.block_s) + between
 
@@ -458,7 +458,7 @@ def _turns(benchmark: Codes, session: Codes) -> Codes:
 
 
 def crossed(seen: Observations) -> RandomEffects | None:
-    """Fit the model to logarithms; None where it cannot be told, or nothing is left over."""
+    """Fit the model to logarithms; None where it cannot be fitted, or nothing is left over."""
     cells = seen.benchmark * (int(seen.session.max()) + 1) + seen.session
     codes = {
         "benchmark": seen.benchmark,

@@ -201,10 +201,10 @@ def _(study: DrawStudy) -> Page:
         ),
         ("mean confidence", "confidence", "{:.3f}".format),
     )
-    beside = f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all"
-    beside += " runs; HPT's speedup is a lower bound"
+    covered = f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all"
+    covered += " runs; HPT's speedup is a lower bound"
     first = section(f"how often each test says that {claim}", tests)
-    second = section(beside, shared.covered_table("intervals", study.intervals))
+    second = section(covered, shared.covered_table("intervals", study.intervals))
     return page(study, f"Draws from {names}", text, first, second)
 
 

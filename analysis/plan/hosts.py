@@ -2,7 +2,7 @@
 
 With H hosts of S sessions of R runs, an estimate of a host has the variance h + (s + r / R) / S, where
 h, s and r are the variances between hosts, sessions and runs. The half-width on hosts like these is
-that of the verdict (docs/fleet.md, equation 2): the hosts' spread with t(H - 1), and beside it the
+that of the verdict (docs/fleet.md, equation 2): the hosts' spread with t(H - 1), together with the
 error on these hosts with that of all sessions.
 
 References
@@ -45,7 +45,7 @@ class HostLine:
 
 @dataclass(frozen=True, slots=True)
 class PlannedHosts:
-    """The cheapest sessions and runs with so many hosts; None where none of those looked at will do."""
+    """The cheapest sessions and runs on `hosts` hosts; None where none of those looked at will do."""
 
     hosts: int
     sessions: int | None = None
@@ -160,14 +160,14 @@ class Grid(NamedTuple):
         return np.asarray(np.max(each, axis=0))
 
     def detectable(self, half: Floats, hosts: int) -> Floats:
-        """Give the log effects that are told with the power: the half-width is taken for t(H - 1)'s."""
+        """Give the log effects that are found with the power: the half-width is taken for t(H - 1)'s."""
         freedom = float(hosts - 1)
         quantile = -float(stdtrit(freedom, self.goal.alpha / 2))
         shift = float(least_shift(self.goal.power, freedom, self.goal.alpha))
         return np.asarray(half * (shift / quantile))
 
     def enough(self, hosts: int, factor: float = 1.0) -> NDArray[np.bool_]:
-        """Tell which sessions and runs reach the goal with so many hosts."""
+        """Tell which sessions and runs reach the goal on `hosts` hosts."""
         half = self.widest(hosts, factor)
         good = np.ones(half.shape, dtype=np.bool_)
         if self.goal.half is not None:
@@ -304,7 +304,7 @@ def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
 
 
 def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
-    """Give the cheapest sessions and runs with so many hosts."""
+    """Give the cheapest sessions and runs on `hosts` hosts."""
     good = grid.enough(hosts)
     if not good.any():
         return PlannedHosts(hosts=hosts)

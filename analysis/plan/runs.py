@@ -287,7 +287,7 @@ def width_loop(
     width : float
         The largest width that is narrow enough.
     interval : {"t", "studentized", "percentile"}
-        "t" is Welch and Satterthwaite's on logarithms; the others are `bootstrap_speedup`'s, of which
+        "t" is Welch and Satterthwaite's on logarithms; the others are `bootstrap_speedup`'s, and
         "percentile" is the published one.
     scale : {"relative", "absolute"}
         Whether `width` is that of (high - low) / speedup, or of high - low as published.
@@ -437,7 +437,7 @@ class Simulation:
         return float((abs(math.log(effect)) + errors > half).mean())
 
     def detectable(self, runs: int, power: float) -> float:
-        """Estimate the speedup that is told from 1 with this power."""
+        """Estimate the speedup that is separated from 1 with this power."""
         errors, half = self.trials(runs)
         return math.exp(min(float(np.quantile(half - errors, power)), 700.0))
 
@@ -516,7 +516,7 @@ def plan_runs(
     width : float, optional
         Largest relative width of the interval, (high - low) / speedup.
     effect : float, optional
-        Speedup that is to be told from 1, above or below it.
+        Speedup that is to be separated from 1, above or below it.
     power : float
         Probability with which width and effect are to be reached.
     confidence : float

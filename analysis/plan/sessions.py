@@ -45,7 +45,7 @@ from .stop_rule import WIDEST, Floats, exponential, relative_width
 
 @dataclass(frozen=True, slots=True)
 class PlannedSessions:
-    """What so many sessions would need: the least runs that reach the goal, None where none do."""
+    """What this number of sessions would need: the least runs that reach the goal, None where none do."""
 
     sessions: int
     runs: int | None = None
@@ -152,7 +152,7 @@ ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was
 _POWER = 0.8
 _ALPHA = 0.05
 _MOST_DECIDABLE = 1000  # sessions that half of a difference may need
-_HARDLY = 9.0  # 900 %: what is larger is told as none
+_HARDLY = 9.0  # 900 %: what is larger is shown as none
 
 
 def session_cautions(
@@ -228,7 +228,7 @@ def cheapest(
 
 
 def least_sessions(spreads: Spreads, goal: Goal, runs: int, *, most: int) -> int | None:
-    """Give the fewest sessions of so many runs that reach the goal; None beyond `most`."""
+    """Give the fewest sessions of `runs` runs that reach the goal; None beyond `most`."""
     reached = errors(spreads, most, runs)[:, -1] <= limits(goal, most)
     return int(reached.argmax()) + 2 if reached.any() else None
 
@@ -241,7 +241,7 @@ class Outlook(NamedTuple):
     costs: TrialCosts | None
 
     def row(self, sessions: int, runs: int | None) -> PlannedSessions:
-        """Say what so many sessions bring, with the least runs that reach the goal."""
+        """Say what `sessions` sessions bring, with the least runs that reach the goal."""
         if runs is None:
             return PlannedSessions(sessions)
         plan, spreads = (sessions, runs), tuple(map(spread_of, self.lines))
@@ -290,12 +290,12 @@ def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:
 
 
 def spread_of(line: ComponentLine) -> SessionSpread:
-    """Take a line's variances; what cannot be told from the session stays with it."""
+    """Take a line's variances; what the session hides stays with it."""
     return SessionSpread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
 
 
 def brought(spreads: Spreads, goal: Goal, plan: tuple[int, int]) -> tuple[float, float | None]:
-    """Give the relative width, and the speedup that is told from 1; None beyond all numbers."""
+    """Give the relative width, and the speedup that is separated from 1; None beyond all numbers."""
     sessions, runs = plan
     error = float(errors(spreads, sessions, runs)[-1, -1])
     half, shift = (factor * error for factor in _factors(sessions - 1, goal.power, goal.alpha))
@@ -305,7 +305,7 @@ def brought(spreads: Spreads, goal: Goal, plan: tuple[int, int]) -> tuple[float,
 
 @functools.lru_cache(maxsize=256)
 def _factors(freedom: int, power: float, alpha: float) -> tuple[float, float]:
-    """Give half the interval, and what is told with this power, in standard errors."""
+    """Give half the interval, and what is found with this power, in standard errors."""
     return float(stdtrit(freedom, 1 - alpha / 2)), float(least_shift(power, freedom, alpha))
 
 
@@ -342,12 +342,12 @@ def plan_sessions(
         Largest relative width of the interval, (high - low) / speedup, as expected: about every
         second comparison gets a narrower one. 0.02 where neither width nor effect is given.
     effect : float, optional
-        Speedup that is to be told from 1, above or below it, with `power`.
+        Speedup that is to be separated from 1, above or below it, with `power`.
     on : {"suite", "benchmarks"}
         Whether the mean over the benchmarks has to reach it, or each of them by itself (without a
         correction for how many they are).
     power : float
-        Chance with which the effect is told, above 1 - `confidence`.
+        Chance with which the effect is found, above 1 - `confidence`.
     confidence : float
         Of the two-sided interval.
     max_sessions, max_runs : int
@@ -358,7 +358,7 @@ def plan_sessions(
     Returns
     -------
     SessionPlan
-        The plan, other numbers of sessions beside it, what each benchmark gets, the components.
+        The plan, other numbers of sessions for comparison, what each benchmark gets, the components.
 
     Raises
     ------
@@ -421,14 +421,14 @@ def plan_sessions(
 # The verdict of a benchmark rests on one value a session, the log ratio of both variants, by Student's t
 # with Holm's correction over the benchmarks; that of the suite on the mean over the benchmarks, without
 # one. So the first step of Holm's decides: a difference of one benchmark alone is held against the risk
-# divided by how many there are. The noncentral t of the planner gives what is told with a power.
+# divided by how many there are. The noncentral t of the planner gives what is found with a power.
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadDecides:
     """What can be decided at a spread, the standard deviation of a session's log ratio of a benchmark.
 
-    `benchmark` and `suite` are the smallest differences (0.04: 4 %) that are told with the power; `suite` is
+    `benchmark` and `suite` are the smallest differences (0.04: 4 %) that are found with the power; `suite` is
     None of one benchmark, and either beyond all numbers. `half_sessions` tell half of `benchmark`.
     `candidate` names whose spread it is, None of an assumed one.
     """
@@ -442,7 +442,7 @@ class SpreadDecides:
 
 @dataclass(frozen=True, slots=True)
 class Decidable:
-    """What so many sessions can decide of a metric; `trial` is the earlier one whose spread was taken, if any."""
+    """What a number of sessions can decide of a metric; `trial` is the earlier one whose spread was taken, if any."""
 
     sessions: int
     runs: int
@@ -472,7 +472,7 @@ class Decidable:
         found = "hardly any difference of a benchmark can be decided"
         if not shown[0].spread:
             few = identity_needs(0, 0, _ALPHA / self.benchmarks)
-            found = f"counts that do not vary, of which {few} sessions decide every difference"
+            found = f"the counts do not vary, so {few} sessions decide every difference"
         elif known:
             first, *others = shown
             suite = "" if first.suite is None else f", {_percent(first.suite)} of the suite"
@@ -599,7 +599,7 @@ def _at(
 
 
 def _shift(sessions: int, spread: float, alpha: float) -> float:
-    """Give the log ratio that is told; inf beyond all numbers."""
+    """Give the log ratio that is found; inf beyond all numbers."""
     goal = Goal(half=None, effect=None, power=_POWER, alpha=alpha)
     _, detectable = brought((SessionSpread(spread**2, 0.0),), goal, (sessions, 1))
     return math.inf if detectable is None else math.log(detectable)

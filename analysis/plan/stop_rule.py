@@ -101,7 +101,7 @@ class RunningSuite:
         self._there = np.ones((benchmarks, variants), dtype=np.bool_)
 
     def give_up(self, benchmark: int, variant: int) -> None:
-        """Go on without a cell: what needs it is told by the other benchmarks alone."""
+        """Go on without a cell: the other benchmarks alone answer what needs it."""
         self._there[benchmark, variant] = False
 
     def add(self, block: int, benchmark: int, variant: int, value: float) -> None:
@@ -119,7 +119,7 @@ class RunningSuite:
         return counts
 
     def widths(self, baseline: int, confidence: float = CONFIDENCE) -> Floats:
-        """Give the relative width for each variant; nan for one that cannot be told yet.
+        """Give the relative width for each variant; nan for one that is not known yet.
 
         It is that of the wider one of `half_widths` for the speedup against the baseline; of a
         single variant, for its own suite mean. The baseline's is nan.
@@ -132,7 +132,7 @@ class RunningSuite:
             sides = [variant] if variants == 1 else [variant, baseline]
             there = self._there[:, sides].all(axis=1)
             if not there.any():
-                widths[variant] = 0.0  # nothing is left to be told, so nothing to wait for
+                widths[variant] = 0.0  # nothing is left to find, so nothing to wait for
             elif (self.counts[there][:, sides] >= 2).all():
                 widths[variant] = relative_width(max(self.half_widths(sides, confidence)))
         return widths

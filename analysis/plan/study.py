@@ -94,7 +94,7 @@ class Drawing(NamedTuple):
     """How a study draws: how often, runs or whole blocks, again or not; and how its work is shared out.
 
     `replace`: Whether a value may be drawn again. Without, no value of a population is drawn twice
-    for one pair, on whichever side. `progress` is told how many comparisons are done, of all.
+    for one pair, on whichever side. `progress` hears how many comparisons are done, of all.
     """
 
     simulations: int
@@ -194,7 +194,7 @@ class Drawing(NamedTuple):
         return {**counts, "draws": self.draws, "replace": self.replace}
 
     def _rows_of(self, population: PerformanceMatrix) -> list[NDArray[np.float64]]:
-        """Give each benchmark's values, of which one place is drawn at a time: of blocks by the same ones in all."""
+        """Give each benchmark's values, whose places are drawn one at a time: of blocks by the same ones in all."""
         if self.draws != "block":
             return list(population.samples)
         name, fix = population.name, "draw runs instead"

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# --- Scales: where a value lies on an axis, as a share of its length, and the ticks beside it.
+# --- Scales: where a value lies on an axis, as a share of its length, and the axis's ticks.
 
 
 _EACH = 0.06  # of the axis's length, that one more tick is worth
-_GRIDS: tuple[tuple[float, ...], ...] = (  # beside 1
+_GRIDS: tuple[tuple[float, ...], ...] = (  # in addition to 1
     (),
     (0.001, 0.01, 0.1, 10.0, 100.0, 1000.0),
     (0.01, 100.0),
@@ -191,7 +191,7 @@ def _round_values(low: float, high: float, most: int, *, log: bool) -> list[floa
             ]
             if len(best) < len(inside) <= most:
                 best = inside
-        if not best:  # so many powers of ten that some must do
+        if not best:  # the powers of ten are many, and some must do
             powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
             nth = -(-len(powers) // most)
             round_ones = [k for k in powers if k % nth == 0]

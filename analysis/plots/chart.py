@@ -1,7 +1,7 @@
-"""Areas beside and below each other on a sheet.
+"""Areas on a sheet, in rows and columns.
 
-`arranged` measures the texts around all areas, gives these the room that is left, leaves out ticks of
-which the texts would touch, and turns everything into places on the sheet.
+`arranged` measures the texts around all areas, gives these the room that is left, leaves out ticks whose
+texts would touch, and turns everything into places on the sheet.
 """
 
 from __future__ import annotations
@@ -214,14 +214,14 @@ class _Layout:
 
     def _right(self, axes: Axes, inner: float) -> float:
         small = SMALL * self.sheet.font_size
-        beside = max((self.wide(text, small) + 5 for _, text, _ in axes.beside), default=0.0)
+        right = max((self.wide(text, small) + 5 for _, text, _ in axes.beside), default=0.0)
         size = self.size(axes)
         over = [
             self.wide(tick.text, size) / 2 - (1 - axes.x.at(tick.value)) * inner
             for tick in self._kept(axes, "x", inner)
             if axes.x_texts
         ]
-        return max(beside, *over, 0.0) if over else beside
+        return max(right, *over, 0.0) if over else right
 
     def _break(self, axes: Axes, room: float) -> None:
         """Break the title and the keys above an area into lines."""
@@ -261,7 +261,7 @@ class _Layout:
     # --- an area in its place
 
     def _kept(self, axes: Axes, side: str, length: float) -> list[Tick]:
-        """Leave out ticks of which the texts would touch.
+        """Leave out ticks whose texts would touch.
 
         1× stays, then the last one, which bears the unit, then each that has room, from the low end.
         """

@@ -219,7 +219,7 @@ def boxes(spans: Sequence[Point], css: str, *, top: float, height: float) -> Mar
 
 # --- The colours of all pictures: blue is faster than the baseline, orange slower, ink neither.
 #
-# Colour says one thing only, and never alone: the word stands beside it. Text has a contrast of at
+# Colour says one thing only, and never alone: the word stands next to it. Text has a contrast of at
 # least 4.5 with the page, marks 3; simulated protan, deutan and tritan sight keeps blue and orange
 # apart, and either from ink and from the baseline's grey.
 
@@ -284,7 +284,7 @@ def style_of(word: str | None) -> Style:
 def plot(height: float, marks: Iterable[Mark], alt: str, *, css: str = "") -> Markup:
     """Give a picture as wide as its place, and `height` CSS pixels high.
 
-    `alt`: What it shows: its result, in words; "" for one that repeats the text beside it. `css`:
+    `alt`: What it shows: its result, in words; "" for one that repeats the text next to it. `css`:
     More classes.
     """
     text = f'role="img" aria-label="{escape(alt)}"' if alt else 'aria-hidden="true"'

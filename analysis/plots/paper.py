@@ -1,6 +1,6 @@
 """Pictures for papers: marks in absolute places, in the colours of print, as SVG that we write.
 
-Lengths are points. Roles are words, of which later ones win: ``faster interval`` is a stroke in the
+Lengths are points. Roles are words; later ones win: ``faster interval`` is a stroke in the
 colour of faster and as thick as an interval. `analysis.plots.converter` makes PDF and PNG of the same
 outlines, spots and letters; nothing here needs a library.
 """
@@ -147,7 +147,7 @@ class Picture(NamedTuple):
     height: float
     items: tuple[Outline | Spots | Letters, ...]
     sheet: Sheet
-    axes: tuple[Axes, ...] = ()  # of which it was made: what they hold in their own units
+    axes: tuple[Axes, ...] = ()  # what it was made from: they hold values in their own units
 
     def texts(self) -> list[tuple[str, Box]]:
         """Give all texts with the rectangles that they fill."""

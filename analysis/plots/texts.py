@@ -1,4 +1,4 @@
-"""Texts in a picture: how wide they are, where they break, and places beside marks where none lies over another.
+"""Texts in a picture: how wide they are, where they break, and places near marks where none lies over another.
 
 The font that pictures have by default is measured by a table of its advances, so that SVG needs no
 library; any other font is read. What finds no room is left out, never shrunk: greedy by importance, and
@@ -48,7 +48,7 @@ _WIDTHS = {
 
 
 def em(sign: str) -> float:
-    """Estimate how wide a sign is of which no font says it, in its size."""
+    """Estimate how wide a sign is, in its size, where no font says it."""
     if unicodedata.combining(sign) or unicodedata.category(sign) == "Cf":
         return 0.0
     return 1.05 if unicodedata.east_asian_width(sign) in "WFA" or ord(sign) > 0x2000 else 0.8
@@ -202,7 +202,7 @@ def _places(label: Wanted, size: float, width: float, distances: Sequence[float]
                 continue
             angle = start + step * 2 * math.pi / _ANGLES
             across, down = math.cos(angle), math.sin(angle)
-            # the box's nearest point lies at the distance: sides beside, ends above and below
+            # the box's nearest point lies at the distance: sides left and right, ends above and below
             centre_y = label.y + down * (distance + tall / 2)
             if across > 0.3:
                 anchor: Anchor = "start"

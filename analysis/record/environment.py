@@ -16,7 +16,7 @@ from .trial_files import Finding, Manifest, Stored, warning
 def places_of(record: Mapping[str, Any], most: int) -> Iterator[tuple[int, int]]:
     """Give session and segment of all that an environment record tells of, in a trial of `most` sessions.
 
-    It is one of each, or where a sitting has one record all its sessions: from the first, of which it
+    It is one of each, or where a sitting has one record all its sessions: from the first, whose record
     may be a further segment, to the last, which is not known of one that was killed.
     """
     session, segment = record["session"], record.get("segment", 0)
@@ -399,7 +399,7 @@ def _show(value: Any) -> str:  # noqa: ANN401 - JSON types
 # --- Which neighbours of a series of variants are one program: the same bytes are executed, asked in the same way.
 #
 # Two are one where the hashes of program, loader and libraries are the same in every record, and the commands differ
-# in the program's path at most, of which only a compiled program's may differ: a script finds its modules beside
+# in the program's path at most; only a compiled program's path may differ: a script finds its modules next to
 # itself. Working folder, inputs and variables must be the same too, and nothing be executed around the runs.
 # What the build of a session makes is another program in each session, and never one with a neighbour.
 
@@ -432,7 +432,7 @@ def neighbours_of_one_program(
 def _same_cell(
     a: Mapping[str, Any], b: Mapping[str, Any], programs: Sequence[Mapping[str, Any]]
 ) -> bool:
-    # hooks are told which variant it is, and may do anything
+    # hooks learn which variant it is, and may do anything
     asked = ("cwd", "stdin", "inputs", "env", "stdout")
     if any(a.get(key) != b.get(key) for key in asked) or any(
         cell.get(key) for cell in (a, b) for key in ("before", "after")

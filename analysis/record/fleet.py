@@ -157,7 +157,7 @@ def trial_place(folder: Path, host: FleetHost) -> Path:
     try:
         place = path.resolve()
         inside = not _leaves(host.trial) and place.is_relative_to(folder.resolve())
-        inside = inside and not place.is_symlink()  # a circle, of which Python 3.13 gives the begin
+        inside = inside and not place.is_symlink()  # a circle: Python 3.13 gives its begin
     except (OSError, RuntimeError, ValueError):  # a circle
         inside = False
     if not inside:
@@ -276,7 +276,7 @@ def host_state(
 
 
 def is_held(trial: Path) -> bool | None:
-    """Tell whether a process holds the trial's lock, as its runner does; None if it cannot be told."""
+    """Tell whether a process holds the trial's lock, as its runner does; None if that cannot be seen."""
     try:
         import fcntl
 
@@ -340,7 +340,7 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
 
 
 def _barred(path: Path) -> str | None:
-    """Say why nobody can tell whether a file is there; None where that can be told."""
+    """Say why nobody can see whether a file is there; None where that can be seen."""
     try:
         os.lstat(path)
     except FileNotFoundError:

@@ -65,7 +65,7 @@ def needed(share: float) -> int:
 
 
 def rank_of(share: float, count: int) -> int | None:
-    """Give the place, from 1, of the quantile among so many values in ascending order; None of too few."""
+    """Give the place, from 1, of the quantile among `count` values in ascending order; None of too few."""
     return math.ceil(_exact(share) * count) if count >= needed(share) else None
 
 
@@ -93,7 +93,7 @@ def about_quantile(unit: str, better: str, metric: str, share: float) -> dict[st
 
 
 def quantile_about(about: Mapping[str, str]) -> tuple[str, float] | None:
-    """Give of which metric a manifest's metric is a quantile, and which; None of others.
+    """Give the metric that a manifest's metric is a quantile of, and which quantile; None of others.
 
     ValueError where it can mean nothing.
     """
@@ -390,7 +390,7 @@ def refuse_existing(folder: Path, option: str = "-o") -> None:
 
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
-    """Give a hidden folder beside the wanted one; at the end it takes that name."""
+    """Give a hidden folder next to the wanted one; at the end it takes that name."""
     refuse_existing(folder)
     place = Path(folder.absolute())
     try:

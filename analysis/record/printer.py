@@ -130,7 +130,7 @@ def write_json(data: object, out: TextIO | Printer) -> None:
 
 # --- Files that commands write.
 #
-# A text is written beside its place and takes it when it is complete, so that a full disk or a killed
+# A text is written next to its place and takes it when it is complete, so that a full disk or a killed
 # command leaves what was there. What is no regular file, such as ``/dev/stdout`` or a pipe, is written
 # as it is.
 

@@ -1,6 +1,6 @@
 """A profile's folder: where the time of two variants' programs went, session by session.
 
-It is ``runs/TRIAL.why/VARIANT/`` beside the trial that it explains, and named by no manifest: what is in it
+It is ``runs/TRIAL.why/VARIANT/`` next to the trial that it explains, and named by no manifest: what is in it
 enters no verdict. Standard library only.
 """
 
@@ -124,7 +124,7 @@ class SampledChain(Stored):
 class SampledCell(Stored):
     """A line of ``samples.jsonl``: the profiled runs of one benchmark and variant in one session.
 
-    `samples` are those of the cell, the sum of its functions'. `lost` are those that the kernel had no room for in this session: nobody knows of which cell, so that
+    `samples` are those of the cell, the sum of its functions'. `lost` are those that the kernel had no room for in this session: nobody knows their cells, so
     all rows of a session say the same number. `chains` is None where no callers were followed.
     """
 

@@ -58,8 +58,8 @@ class Measurement:
 
     `position` is that of the planned run, or a negative number, unique in the trial, for a warm-up
     that a resumed session repeats, and for a run that was executed again because it was disturbed:
-    `repeats` is its planned position. `disturbed` says whether it waited for a CPU. `counted` tells a
-    run that is there for its counters alone from those beside it, and is None where all runs are
+    `repeats` is its planned position. `disturbed` says whether it waited for a CPU. `counted` marks a
+    run that is there for its counters alone among runs that are not, and is None where all runs are
     alike. `samples` tells of metrics whose values stand in files; in `metrics` is their mean. `cpu_steal_s` is
     the `steal_s` of each CPU of the host, by its number; one that lost nothing is not
     there. ``None`` means unknown, never zero, and so does a key that a row does not have: a run whose

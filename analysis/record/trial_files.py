@@ -142,7 +142,7 @@ BUILDS = "builds.jsonl"  # only where something was built
 OUTPUTS = "outputs"
 IMPORT = "import.json"  # what the files of an imported trial cannot tell
 
-CERTIFICATES = "certificates"  # a folder beside the trials, and none of them
+CERTIFICATES = "certificates"  # a folder next to the trials, and none of them
 
 CheckStatus = Literal["ok", "warn", "fail", "unknown"]
 TrialStatus = Literal["running", "complete", "interrupted", "stopped"]
@@ -280,7 +280,7 @@ class StopRule(Stored):
 class SessionEnd(Stored):
     """How a session under a `StopRule` ended: after `runs` runs of each cell, and why.
 
-    `width` is that of the interval then, None when it could not be told; `text` says it in words.
+    `width` is that of the interval then, None when it was not known; `text` says it in words.
     """
 
     session: int
@@ -348,7 +348,7 @@ class LooksPlan(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedTrial(Stored):
-    """A trial of which sessions `first` to `last` of a merged one are."""
+    """A trial that is sessions `first` to `last` of a merged one."""
 
     trial: str
     first: int
@@ -487,7 +487,7 @@ class Manifest(Stored):
         return found
 
     def whole_sessions(self, lines: int) -> int:
-        """Count the planned runs that whole sessions have, of the plan's first so many lines.
+        """Count the planned runs that whole sessions have, of the plan's first `lines` lines.
 
         The first session may have more than the others, which are alike: warm-ups. Where sessions are
         planned when they begin, variants may have left, and no line stands behind those that `planned` counts.
@@ -646,7 +646,7 @@ OPEN_LOOKS = (*LOOKS, 143, 190, 251, 332, 440, 583, 773, 1024)  # chosen before 
 
 
 def with_look(looks: tuple[int, ...], sessions: int) -> tuple[int, ...]:
-    """Put a look at so many sessions, which is none of the list, in the place of the next one.
+    """Put a look after `sessions` sessions, which is none of the list, in the place of the next one.
 
     The cap of a measurement comes when it comes. So there are no more looks than were planned, and they
     risk no more together; what comes after the last look of the list is none of it.
@@ -658,7 +658,7 @@ def with_look(looks: tuple[int, ...], sessions: int) -> tuple[int, ...]:
 
 
 def looked_after(plan: LooksPlan, sessions: int) -> LooksPlan:
-    """Give the plan after a look at so many sessions, where the measurement ended, perhaps between two looks."""
+    """Give the plan after a look at `sessions` sessions, where the measurement ended, perhaps between two looks."""
     if plan.rule == "planned":
         return plan
     return replace(plan, looks=with_look(plan.looks, sessions))

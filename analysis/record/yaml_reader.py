@@ -327,7 +327,7 @@ class _Walk:
 def _named(key: str, path: Location) -> str:
     """Give the normal form (NFC) of a key that is a name; two spellings of one name are one key.
 
-    Not of signs that no name may hold, which are told as they stand.
+    Not of signs that no name may hold; messages repeat those as they stand.
     """
     names = path in _NAMED or path[-1:] == ("metrics",)
     if not names or any(unicodedata.normalize("NFC", sign) != sign for sign in key):

@@ -93,7 +93,7 @@ def _chapters(subject: Subject, names: Sequence[str]) -> Iterator[Chapter]:
 
 _HERE = shipped("analysis/report")
 _LONG = 20  # rows of a table that is not folded
-_MANY = 5  # parts: up to so many a page has no table of contents
+_MANY = 5  # parts: a page with no more has no table of contents
 
 
 def html_page(report: Report) -> str:

@@ -263,8 +263,8 @@ def _blocks(subject: Subject, cells: Cells, asked: Sequence[float]) -> Iterator[
             draw=lambda few=few: _picture(few, unit),  # type: ignore[misc]
         )
     yield Sentence(
-        "Up stands the share of the values that are at most so large; both axes are logarithmic, and a "
-        "curve ends where its values do."
+        "The vertical axis is the share of the values that are no larger; both axes are logarithmic, and "
+        "a curve ends where its values do."
     )
 
 

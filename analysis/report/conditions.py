@@ -1,6 +1,6 @@
 """Under which conditions the runs were executed: facts, what differed between sessions, failed runs.
 
-What was recorded beside the runs is told in words; what is not known is said to be unknown.
+Sentences say what was recorded with the runs; what is not known is said to be unknown.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ def _failures(trial: Trial) -> Iterator[Values]:
         }
 
 
-# --- What was recorded beside the runs of a trial.
+# --- What was recorded with the runs of a trial.
 
 
 _PROGRAMS = 4  # that are named
@@ -280,7 +280,7 @@ _CELL = 24  # characters of a session's cell
 
 
 class Source(NamedTuple):
-    """A trial with what was recorded beside its runs."""
+    """A trial with what was recorded during its runs."""
 
     trial: Trial
     environments: tuple[SessionEnvironment, ...]
@@ -293,7 +293,7 @@ class Source(NamedTuple):
 
 
 def source_of(trial: Trial) -> Source:
-    """Read what was recorded beside the runs of a trial."""
+    """Read what was recorded with the runs of a trial."""
     return Source(trial, read_environments(trial.path), read_host_record(trial.path).notes)
 
 
@@ -446,12 +446,12 @@ def _same(source: Source, sessions: Sequence[int], alike: int) -> str:
     recorded = {one.session for one in source.environments}
     if not recorded:
         if source.trial.outermost == "host":
-            return "What differed between hosts is not told here."
+            return "This part does not show what differed between hosts."
         return "The trial has no record of its host: what differed between sessions is unknown."
     if len(sessions) < 2:
         return "There is one session: nothing can differ between sessions."
     missing = sum(n not in recorded for n in sessions)
-    gone = f" Of {missing} of them there is no record." if missing else ""
+    gone = f" {missing} of them {'has' if missing == 1 else 'have'} no record." if missing else ""
     return f"{alike} recorded values are the same in {len(sessions)} sessions.{gone}"
 
 

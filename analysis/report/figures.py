@@ -1,4 +1,4 @@
-"""Figures for papers: each kind as SVG, PDF and PNG, with its data beside it.
+"""Figures for papers: each kind as SVG, PDF and PNG, together with its data.
 
 A kind takes a `Subject` and gives a `Drawing`: the picture, its result in words, and the numbers that
 it shows. They stem from the same verdict as the page's.
@@ -100,7 +100,7 @@ def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:
 
 
 def write_drawing(drawing: Drawing, path: Path, *, data: Path | None = None) -> None:
-    """Write one figure, and its data as CSV: beside it, or where `data` says."""
+    """Write one figure, and its data as CSV: next to it, or where `data` says."""
     write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
     write_file(path.with_suffix(".csv") if data is None else data, _table(drawing))
 
@@ -113,7 +113,7 @@ def write_all(
     benchmarks: tuple[str, ...] | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Path, ...]:
-    """Write each kind that applies as SVG, PDF and PNG, with its data as CSV beside it.
+    """Write each kind that applies as SVG, PDF and PNG, with its data as CSV.
 
     Parameters
     ----------
@@ -248,12 +248,12 @@ def cells_and_styles(
 
 
 def rows_high(sheet: Sheet, rows: float, each: float, around: float = 4.5) -> float:
-    """Give the height in mm of so many rows, each in lines of letters, with an axis below."""
+    """Give the height in mm of `rows` rows, each in lines of letters, with an axis below."""
     return min(_TALLEST, (rows * each + around) * sheet.font_size * POINT)
 
 
 def columns_of(sheet: Sheet, count: int, each: float) -> int:
-    """Say how many panels stand beside each other, of which each needs `each` mm per point of letters."""
+    """Say how many panels stand in a row, where each needs `each` mm per point of letters."""
     return max(1, min(count, int(sheet.width / (each * sheet.font_size))))
 
 
@@ -268,7 +268,7 @@ def in_columns(
 def names_of(
     names: Sequence[str], sheet: Sheet, share: float = 0.25, *, bold: bool = False
 ) -> dict[str, str]:
-    """Shorten names that stand beside each other, until they take a share of the sheet's width at most."""
+    """Shorten names that stand in a row, until they take a share of the sheet's width at most."""
     room = share * sheet.width / POINT
     found: dict[str, str] = {}
     for letters in range(_LONGEST, _SHORTEST - 1, -2):

@@ -201,7 +201,7 @@ def benchmarks_of(history: History) -> tuple[Benchmark, ...]:
     )
 
 
-# --- Where nights stand beside each other: one place for each, and empty ones for nights without a trial.
+# --- Where nights stand in a row: one place for each, and empty ones for nights without a trial.
 
 
 _MOST = 30  # empty places in a row that are drawn
@@ -234,7 +234,7 @@ class Places:
 
 
 def places_of(values: Iterable[Night]) -> Places:
-    """Set nights beside each other by when they began, and by their trials.
+    """Set nights in a row by when they began, and by their trials.
 
     Where they follow in a rhythm, each one that is missing has an empty place.
     """
@@ -268,7 +268,7 @@ _APART = 20.0  # CSS pixels between two ticks
 _FAR = 12.0  # times the usual distance from its level, above which a night is an outlier
 _ROOM = 1.2
 _LEAST = math.log(1.01)  # of the scale, above and below its middle
-_WIDE = 4.0  # ends of a scale so far apart are told as multiples
+_WIDE = 4.0  # from this ratio of its ends on a scale has multiples
 _SAID = 0.45  # of the width, from one text above the panel to the next
 
 
@@ -368,7 +368,7 @@ def scale_of(one: Benchmark) -> Scale:
 def _ticks(scale: Scale, unit: str) -> Iterator[tuple[float, str]]:
     """Give ticks with room between them, each its place in the picture and its text.
 
-    Ratios to the baseline are told in per cent of it, and where the scale is wide as multiples.
+    Ratios to the baseline are shown in per cent of it, and where the scale is wide as multiples.
     """
     found: Sequence[Tick]
     if unit:

@@ -51,7 +51,7 @@ METHODS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "bootstrap": ("the bootstrap", ("irving2020", "efron1993")),
     "mixtures": ("Gaussian mixtures", ("worms2018",)),
 }
-_BIPLOT = 3  # variants of which a biplot is drawn
+_BIPLOT = 3  # variants that a biplot needs
 _FIELD = re.compile(r"  (\w+) = \{(.*)\},\n")
 _WHERE = ("journal", "booktitle", "institution", "publisher")
 _SIGNS = {'{\\"u}': "ü", "{\\'e}": "é", "\\&": "&", "{": "", "}": "", "$": ""}
@@ -129,7 +129,7 @@ def _measured(trial: Trial, subject: Subject, where: str) -> Iterator[Sentence]:
     variants, benchmarks = _chosen(trial, subject)
     cells, judged = _cells(manifest.variants, manifest.benchmarks), _cells(variants, benchmarks)
     if judged != cells and variants:
-        cells += f", of which {judged} {_were(len(variants))} judged,"
+        cells += f" ({judged} {_were(len(variants))} judged)"
     order = _ORDER.get(str(protocol.get("order")), "in an order that the trial does not say")
     random = {
         "a new address layout": isolation.get("aslr") is True,
@@ -252,7 +252,7 @@ def _pinned(trial: Trial) -> str:
 def _unfinished(verdict: Verdict) -> Iterator[str]:
     if lost := sum(not one.judged for one in verdict.hosts):
         hosts = f"{_begun(lost, 'more host')} {_were(lost)}"
-        yield f"{hosts} planned, of which nothing could be judged."
+        yield f"{hosts} planned, but left nothing to judge."
     if some := sum(one.judged and one.state != "complete" for one in verdict.hosts):
         hosts = f"{_begun(some, 'host')} of these {_were(some)}"
         yield f"{hosts} not complete: what is there was judged."
@@ -391,7 +391,7 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
     return f"with {level} intervals by Student's t on {by}{freedom}"
 
 
-# --- the works that it rests on: only those of which something was used
+# --- the works that it rests on: only those it makes use of
 
 
 def works_used(subject: Subject) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Chapter:
     sections : callable
         Gives its sentences, tables, pictures and commands.
     lead : str
-        What stands beside its heading while it is folded; "" for a chapter that stands open.
+        What stands next to its heading while it is folded; "" for a chapter that stands open.
     values : mapping of str to object
         What JSON shows in the place of the sections, where there is any.
     whole : bool

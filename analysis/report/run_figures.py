@@ -395,7 +395,7 @@ def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -
 
 
 def thinned(run: RunIterations, most: int = _POINTS) -> tuple[Array, Array]:
-    """Give medians of neighbours, so many at most, and the middles of their places, counted from 1."""
+    """Give medians of neighbours, `most` at most, and the middles of their places, counted from 1."""
     each = max(1, -(-run.values.size // most))
     parts = range(0, run.values.size, each)
     middles = np.array([np.median(run.values[k : k + each]) for k in parts])

@@ -132,7 +132,7 @@ class Subject:
     title: str  # the campaign, or the files
     trials: tuple[Trial, ...]  # of a fleet one, whose sessions are its hosts; none for files
     verdict: Verdict  # with the published methods' panel
-    # the runs that count by variant, the baseline first; without variants of which none counts
+    # the runs that count by variant, the baseline first; without variants that have none
     matrices: Mapping[str, PerformanceMatrix]
     order: tuple[str, ...]  # benchmarks: by the first candidate's speedup, those without one last
     prefix: str  # what ids of this metric begin with: "" for the first metric of the page
@@ -191,8 +191,8 @@ def subjects_of(
     Parameters
     ----------
     sources : sequence of str
-        A trial or a fleet, a variant of one, two sides (each a variant of a trial, or a file), or one file, of
-        which nothing is compared.
+        A trial or a fleet, a variant of one, two sides (each a variant of a trial, or a file), or one file,
+        where nothing is compared.
     how : Reading
         How they are read.
     metrics : sequence of str

@@ -39,17 +39,17 @@ from .figures import (
 from .subject import Subject, level_of
 from .written import Written, column_of, written_of
 
-_BESIDE = 7.2  # mm of width for each point of a letter's size, that a panel beside another needs
+_PANEL = 7.2  # mm of width for each point of a letter's size, that a panel in a row needs
 
 # --- Speedups with their intervals, session values and margin: the answer in one picture.
 
 
-_STROKES = 20  # rows, of which each may show its sessions
+_STROKES = 20  # rows; up to here each may show its sessions
 _SUITE = {"these": "these {n}", "similar": "others like them"}
 
 
 def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
-    """Draw a panel for each candidate: beside each other where there is room, else below."""
+    """Draw a panel for each candidate: in a row where there is room, else below each other."""
     results = subject.results
     if not results:
         raise InsufficientDataError(
@@ -62,7 +62,7 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
     every = [*(name for name in subject.order if name in known), *(n for n in _SUITE if n in known)]
     cautioned = {name for caution in subject.verdict.cautions for name in caution.about}
     rows, notes = few_of(every, cautioned, last=2)
-    across = columns_of(sheet, len(results), _BESIDE)
+    across = columns_of(sheet, len(results), _PANEL)
     down = -(-len(results) // across)
     strokes = len(rows) <= _STROKES and any(one.differences for one in results[0].benchmarks)
     lines_high = down * max(len(rows) + 1.2, 5.0)
@@ -175,7 +175,7 @@ def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
 # --- Five numbers of each benchmark and variant.
 
 
-_BOX_BESIDE = 5.0  # mm of width for each point of a letter's size
+_BOX_PANEL = 5.0  # mm of width for each point of a letter's size
 
 
 def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
@@ -193,7 +193,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         if bench in matrix.benchmarks
     }
     variants = list(subject.matrices)
-    across = columns_of(sheet, len(variants), _BOX_BESIDE)
+    across = columns_of(sheet, len(variants), _BOX_PANEL)
     down = -(-len(variants) // across)
     shown = names_of(few, sheet, 0.22)
     titles = names_of(variants, sheet, 0.7 / across, bold=True)
@@ -255,7 +255,7 @@ def draw_curve(subject: Subject, sheet: Sheet) -> Drawing:
             n=1,
             needed=2,
         )
-    across = columns_of(sheet, len(found), _BESIDE)
+    across = columns_of(sheet, len(found), _PANEL)
     names = names_of([best.candidate for best, _ in found], sheet, 0.6 / across)
     base = name_of(subject.baseline, sheet, 0.6 / across)
     panels = []
@@ -335,7 +335,7 @@ def _components(subject: Subject, what: str) -> Biplot:
         are = "are" if len(matrices) > 1 else "is"
         raise InsufficientDataError(
             f"a {what} needs three systems or more, and here {are} {len(matrices)}",
-            fix="draw a forest: of two variants it shows which is better",
+            fix="draw a forest: it shows which of two variants is better",
             n=len(matrices),
             needed=_SYSTEMS,
         )

@@ -1,4 +1,4 @@
-"""Why it is slower: for each profile beside the trial, functions with intervals, counters, and who called whom."""
+"""Why it is slower: for each profile of the trial, functions with intervals, counters, and who called whom."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from .figures import names_of, rows_high
 from .page import Chapter, chapter_of
 from .subject import Subject
 
-# --- The profiles that lie beside a trial: those that are its own, and what is wrong with the others.
+# --- The profiles of a trial: those that are its own, and what is wrong with the others.
 
 
 class Explained(NamedTuple):
@@ -59,20 +59,20 @@ class Recorded(NamedTuple):
     explained: tuple[Explained, ...]
 
 
-class Beside(NamedTuple):
-    """What lies beside a trial; `faults` are sentences on what is not shown."""
+class TrialProfiles(NamedTuple):
+    """What lies next to a trial; `faults` are sentences on what is not shown."""
 
     recorded: tuple[Recorded, ...]
     faults: tuple[str, ...]
 
 
-def beside(
+def profiles_beside(
     path: Path,
     manifest: Manifest,
     variants: frozenset[str],
     benchmarks: tuple[str, ...],
     confidence: float,
-) -> Beside | None:
+) -> TrialProfiles | None:
     """Read the profiles of a trial; None where it has none.
 
     Parameters
@@ -80,7 +80,7 @@ def beside(
     path, manifest
         The trial.
     variants, benchmarks
-        Of which something is shown; those of others are left alone.
+        That are shown; profiles of others are left alone.
     confidence : float
         Of each interval.
     """
@@ -90,7 +90,7 @@ def beside(
     except FileNotFoundError:
         return None
     except OSError as error:
-        return Beside((), (f"{place.name} cannot be read: {error.strerror}",))
+        return TrialProfiles((), (f"{place.name} cannot be read: {error.strerror}",))
     folders = [one for one in inside if one.is_dir()]
     known = [one for one in folders if one.name in manifest.variants]
     known.sort(key=lambda one: manifest.variants.index(one.name))
@@ -123,7 +123,7 @@ def beside(
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")
         recorded += [Recorded(stored, tuple(explained))] if explained else []
-    return Beside(tuple(recorded), tuple(faults)) if recorded or faults else None
+    return TrialProfiles(tuple(recorded), tuple(faults)) if recorded or faults else None
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:
@@ -189,13 +189,13 @@ Values = Mapping[str, Any]
 
 
 def chapter(subject: Subject) -> Chapter | None:
-    """Give the chapter; None where no profile lies beside the trial."""
+    """Give the chapter; None where the trial has no profile."""
     trial = subject.trial
     if trial is None or not os.path.lexists(profiles_of(trial.path)) or is_fleet(trial.path):
         return None
     variants = frozenset(one.variant for one in subject.candidates)
     confidence = subject.verdict.confidence
-    found = beside(trial.path, trial.manifest, variants, subject.order, confidence)
+    found = profiles_beside(trial.path, trial.manifest, variants, subject.order, confidence)
     if found is None:
         return None
     values: dict[str, Any] = {
@@ -219,10 +219,10 @@ def chapter(subject: Subject) -> Chapter | None:
     return chapter_of(subject, "why", "Why it differs", blocks, lead=lead, values=values)
 
 
-def _summary(found: Beside) -> str:
+def _summary(found: TrialProfiles) -> str:
     answers = [one.answer for each in found.recorded for one in each.explained]
     if not answers:
-        return "nothing of what lies beside the trial can be shown"
+        return "none of the trial's profiles can be shown"
     if len(answers) == 1:
         return sentence_of(answers[0], _LONG)
     named = sum(len(one.named) for one in answers)

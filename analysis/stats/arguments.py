@@ -261,7 +261,7 @@ def stream(source: int | np.random.Generator, *labels: str) -> np.random.Generat
     Parameters
     ----------
     source : int or numpy.random.Generator
-        The seed, not negative; or a stream, of which one number is drawn for the seed.
+        The seed, not negative; or a stream, which gives one number for the seed.
     labels : str
         What the numbers are for.
 

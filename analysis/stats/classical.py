@@ -155,7 +155,7 @@ def _polynomial(coefficients: tuple[float, ...], x: float) -> float:
 
 # R: the size up to which ks.test is exact.
 _KS_EXACT_BELOW = 10_000  # n m
-# R: t.test refuses when the standard error is below so many units of rounding of the means.
+# R: t.test refuses when the standard error is below this number of units of rounding of the means.
 _CONSTANT = 10 * np.finfo(np.float64).eps
 _CENTRING_NOISE = 1e-10  # of the largest deviation from the median
 _STRADDLING = 0.1  # of that unit
@@ -450,7 +450,7 @@ def _beyond(shift: Array, freedom: Array, quantile: Array) -> Array:
 # which is made of it.
 #
 # The paired t-test asks whether the mean of the n differences is above 0. The "confidence interval
-# technique" that [1]_, section 5.2, sets beside it takes the two-sided interval of that mean: it claims
+# technique" that [1]_, section 5.2, compares it with takes the two-sided interval of that mean: it claims
 # with confidence C what the interval of confidence C excludes. So a claim that the one-sided test makes
 # with confidence c has 2 c - 1 there. The paper does not print the formula; its Table 3 does by its
 # numbers: t confidences 0.91, 0.95, 0.96, 0.94, 0.89, 0.87 stand above 0.82, 0.90, 0.91, 0.89, 0.79, 0.73,

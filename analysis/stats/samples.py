@@ -41,7 +41,7 @@ def median(values: Array, axis: int | None = None) -> Any:  # noqa: ANN401 - as 
     return np.where(np.isfinite(found), found, 2 * np.median(values / 2, axis=axis))
 
 
-_DIGITS = 13  # decimals of so many significant digits still stand out from rounding
+_DIGITS = 13  # with this number of significant digits, decimals still stand out from rounding
 _DECIMAL = 0.01  # distance from a whole number that rounding may cause there
 _EPSILON = 2.0**-52
 _CLEAR = 64  # a step this many rounding errors wide is no accident
@@ -49,7 +49,7 @@ _WHOLE = 0.02  # of a step: how far a gap may be from a whole number of steps
 
 
 def clock_step(values: Array) -> float | None:
-    """Give the greatest step of which all differences of the values are whole multiples.
+    """Give the greatest step that divides all differences of the values.
 
     Decimal readings are recognised exactly; others (a clock of 1/3 ns, say) within rounding. It is
     the clock's step or a multiple of it: few readings may miss a finer step. None when the values

@@ -182,7 +182,7 @@ class RandomEffects:
 
 
 def random_effects(values: Array, effects: Mapping[str, Integers]) -> RandomEffects | None:
-    """Fit the model; None where it cannot be told, or nothing is left over.
+    """Fit the model; None where it cannot be fitted, or nothing is left over.
 
     `values` (shape (n,)): Logarithms. `effects` (shape (n,)): The level of each value in each
     effect, from 0 on; one effect at least, and each one that the values can tell from the others

@@ -284,7 +284,7 @@ def _results(
                 n_jobs=count,
                 prefer="threads" if here else "processes",
                 return_as="generator" if lazy else "list",
-                max_nbytes=None,  # items are small: no files of arrays beside them
+                max_nbytes=None,  # items are small: no files of arrays with them
             )
             rows = parallel(call(item, going_on) if here else call(work, item) for item in items)
         for found in rows:  # noqa: UP028 - `yield from` would hand an early end on to joblib

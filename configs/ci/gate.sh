@@ -60,7 +60,7 @@ fi
 work=$(mktemp -d)
 code=0
 fairtrial run "$campaign" --quiet --json > "$work/run.json" || code=$?
-if [ "$code" -gt 1 ]; then exit "$code"; fi  # 1: some runs failed, of which the gate has its own opinion
+if [ "$code" -gt 1 ]; then exit "$code"; fi  # 1: some runs failed; the gate judges those itself
 trial=$(python3 -I -c 'import json, sys; print(json.load(open(sys.argv[1]))["trial"])' "$work/run.json")
 
 set -- "$condition" "$trial" --summary "$work/answer.md"

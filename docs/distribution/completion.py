@@ -78,7 +78,7 @@ def _parser() -> CommandParser:
     for name, command in parser.commands.items():
         said = known[name].summary.replace("%", "%%")
         adding._choices_actions.append(adding._ChoicesPseudoAction(name, (), said))
-        command.description = said  # which zsh and fish show beside the name
+        command.description = said  # which zsh and fish show next to the name
         for action in command._actions:
             _tell(action)
     return parser

@@ -1,4 +1,4 @@
-"""What is installed below share/ beside the packages: completion scripts, manual pages, JSON Schemas."""
+"""What is installed below share/ with the packages: completion scripts, manual pages, JSON Schemas."""
 
 from __future__ import annotations
 

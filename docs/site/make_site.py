@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def with_links(page: Path, place: Path, staged: Path) -> str:
-    """Give a page's text with links that hold at its place in the site; what lies outside docs/ is copied beside it."""
+    """Give a page's text with links that hold at its place in the site; what lies outside docs/ is copied next to it."""
 
     def moved(found: re.Match[str]) -> str:
         link = found[1]

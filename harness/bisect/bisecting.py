@@ -168,7 +168,7 @@ def _metric(campaign: Campaign, name: str) -> MetricInfo:
 
 BOTH_ENDS = 12  # sessions of step 0 and of the proof, six each, where a step is large
 PER_HALVING = (1.0, 2.2)  # sessions of search, measured: large steps, and 2 % steps at 2 % noise
-_BUILDS = 3  # beside one a halving: both ends, and a parent
+_BUILDS = 3  # more than one a halving: both ends, and a parent
 _SAID = (  # options that a request may have, in the order in which they are written
     *("campaign", "metric", "margin", "risk", "looks", "sessions_max", "dir", "work_dir"),
     *("variant", "warmup_iterations", "all", "strict", "share"),

@@ -1,4 +1,4 @@
-"""What a bisection has measured so far: which session of which trial, in the order of the search.
+"""What a bisection has measured so far: trial and number of each session, in the order of the search.
 
 The search is a function of what its sessions gave. So these two files and the trials are all that is needed to
 go on after a kill: ``bisect.json`` says what was asked, and ``sessions.jsonl`` lists the sessions.
@@ -59,7 +59,7 @@ _RESTORE = "restore it from a copy, or begin anew"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredSession:
-    """One session: of which trial (its folder below the bisection's), its number there, and its places."""
+    """One session: its trial (a folder below the bisection's), its number there, and its places."""
 
     trial: str
     session: int
@@ -294,7 +294,7 @@ def newest_unfinished(folder: Path, campaign: str | None) -> Path:
 
 
 def whole_sessions(trial: Path) -> int:
-    """Count the sessions of a trial of which every planned run stands; 0 where there is no trial yet.
+    """Count the sessions of a trial whose planned runs are all stored; 0 where there is no trial yet.
 
     Raises StoreError if the trial is damaged.
     """

@@ -1,4 +1,4 @@
-"""Where commits are built: a clone beside the user's repository, and the programs that are kept of each.
+"""Where commits are built: a clone next to the user's repository, and the programs that are kept of each.
 
 Equal sources give equal programs: every commit is built at one path, in files that git has just written, with
 the same variables; ``SOURCE_DATE_EPOCH`` stands still, so that compilers write one date.
@@ -430,7 +430,7 @@ class Workshop:
             inside = {path.name for path in folder.iterdir()} - {_LOCK}
             foreign = bool(inside) and _MARKER not in inside
         except (FileNotFoundError, PermissionError):
-            return  # it is made, or told, when the work begins
+            return  # the work makes it, or reports it, when it begins
         except NotADirectoryError:
             what = "a file is in the place of the folder"
             raise UsageError(what, where, "name another") from None

@@ -369,7 +369,7 @@ class CellMaker:
         when = self._whens.setdefault(name, rule["when"])
         if when != rule["when"] and "build" in {when, rule["when"]}:
             what = f"the metric {quote(name)} has 'when: {when}' elsewhere"
-            fix = "a number of builds is none of runs: choose another name, or write the same"
+            fix = "choose another name, or write the same: builds and runs share no metric"
             self.faults.report(path, what, fix, key=True)
         if rule["regex"] is not None:
             self._metric_regex((*path, "regex"), rule["regex"])
@@ -565,7 +565,7 @@ class ServiceMaker:
         for number, one in enumerate(self._given):
             self._look_at_ports(one, self._given[:number])
             shared = {f"{other.name}.port" for other in self._given if other.name not in own}
-            if one.names - shared:  # a name that is unknown is told with those of the variants
+            if one.names - shared:  # an unknown name is reported with those of the variants
                 own.add(one.name)
             variants = self._variants if one.name in own else (None,)
             made += (self._service(one, variant) for variant in variants)
@@ -650,7 +650,7 @@ class ServiceMaker:
                     one.variant is None or other.variant is None or one.variant == other.variant
                 )
                 apart = apart and one.each == other.each
-                # 0: a wrong one, which is told
+                # 0: a wrong one, which is reported
                 if one.ready.port and one.ready.port == other.ready.port and not apart:
                     what = f"the services {quote(other.label)} and {quote(one.label)} want one port, {one.ready.port}"
                     fix = "give each its own, or leave 'port' out: each gets one that is free"

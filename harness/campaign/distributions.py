@@ -1,4 +1,4 @@
-"""Metrics of which a run writes no values, but how they are distributed: histograms and printed percentiles.
+"""Metrics whose runs write no values, but how they are distributed: histograms and printed percentiles.
 
 Their one value of a run is its mean, as far as it is known; of a histogram the values are known as counts of buckets.
 """
@@ -485,7 +485,7 @@ _NAMED = 8
 
 
 def not_a_distribution(rule: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Find keys that a metric's rule, as it is written with its defaults, cannot have beside `hlog` or `percentiles`.
+    """Find keys that a metric's rule, as it is written with its defaults, cannot have with `hlog` or `percentiles`.
 
     Gives the key, what is wrong with it, and the remedy.
     """

@@ -149,13 +149,13 @@ class Ready:
 
     @property
     def listens(self) -> bool:
-        """Whether it is told by the listening socket."""
+        """Whether the listening socket is its sign."""
         return self.output is None and self.command is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A long-lived process beside the runs: of one `variant`, or of all of them.
+    """A long-lived process that the runs use: of one `variant`, or of all of them.
 
     It stands during a session, or (`each` "run") around each run. Its texts may hold port marks, of itself
     and of services before it. `stop` is the signal that asks it to end; after `grace_s` seconds it is killed.
@@ -215,7 +215,7 @@ class Protocol:
     stop: StopRule | None = None  # then `runs` is its max_runs
 
     def warmups(self, sessions: int) -> int:
-        """Count the warm-up runs of each cell in the first so many sessions."""
+        """Count the warm-up runs of each cell in the first `sessions` sessions."""
         return self.warmup * (sessions if self.warmup_sessions == "all" else min(sessions, 1))
 
     @property
@@ -224,11 +224,11 @@ class Protocol:
         return self.disturbed == "repeat"
 
     def passes_at_most(self, sessions: int) -> int:
-        """Count the runs of each cell in the first so many sessions, with all that may be repeated."""
+        """Count the runs of each cell in the first `sessions` sessions, with all that may be repeated."""
         return self.passes(sessions) + (self.runs * sessions if self.repeating else 0)
 
     def passes(self, sessions: int) -> int:
-        """Count the runs of each cell in the first so many sessions, warm-ups included."""
+        """Count the runs of each cell in the first `sessions` sessions, warm-ups included."""
         return self.runs * sessions + self.warmups(sessions)
 
 
@@ -290,7 +290,7 @@ class Counting:
 
     @property
     def apart(self) -> bool:
-        """Whether runs that are counted stand beside others, whose times alone are judged."""
+        """Whether some runs are counted, and the times of the others alone are judged."""
         return self.every > 1
 
     def counts(self, block: int) -> bool:
@@ -298,7 +298,7 @@ class Counting:
         return block % self.every == 0 and (block > 0 or not self.apart)
 
     def uncounted(self, blocks: int) -> int:
-        """Tell how many of the first so many blocks have times that are judged."""
+        """Tell how many of the first `blocks` blocks have times that are judged."""
         return blocks - blocks // self.every if self.apart else blocks
 
 

@@ -30,7 +30,7 @@ from .scalar_kinds import (
 # Says what is wrong with a name, and how to mend it.
 NameRule = Callable[[str], tuple[str, str] | None]
 
-# What YAML reads as the text that it is, whatever it stands beside in a list.
+# What YAML reads as the text that it is, whatever else is in a list.
 _PLAIN = re.compile(r"(?!(?:null|Null|NULL)$)[A-Za-z_./][A-Za-z0-9_./=+-]*")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")  # where it was written without quotes
 _ANY_TEXT = text()

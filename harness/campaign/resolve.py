@@ -211,7 +211,7 @@ class Resolver:
         return found
 
     def _short_series(self) -> None:
-        """Refuse a series of so few variants that no place in it can be told from another."""
+        """Refuse a series with too few variants to separate one place in it from another."""
         count = len(self.variants)
         if not self.values["series"] or count >= _LEAST_SERIES or self.faults.touch(("variants",)):
             return
@@ -361,8 +361,8 @@ class Resolver:
         elif rule is not None and counting.uncounted(rule.max_runs) < rule.min_runs:
             left = counting.uncounted(rule.max_runs)
             what = (
-                f"of {rule.max_runs} blocks at most, {left} are not counted, and 'stop' looks at"
-                f" {rule.min_runs} of those at least"
+                f"{left} of at most {rule.max_runs} blocks are not counted, and 'stop' looks at no fewer"
+                f" than {rule.min_runs} of those"
             )
             self.faults.report(place, what, "raise 'every' or stop.max_runs")
 

@@ -54,7 +54,7 @@ class Kind:
     """What may stand at a key."""
 
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - each kind has its own type
-        """Give the value of what the file holds at `at`, or `WRONG` once the faults are told."""
+        """Give the value of what the file holds at `at`, or `WRONG` once the faults are reported."""
         raise NotImplementedError
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:

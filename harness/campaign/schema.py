@@ -108,7 +108,7 @@ STOP = Section(
 def _one_number_of_runs(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
     if "stop" in given and "runs" in given:
         fix = "delete it, or write its number as stop.max_runs"
-        yield "runs", "cannot stand beside 'stop', which decides how many there are", fix
+        yield "runs", "cannot be combined with 'stop', which decides how many there are", fix
     if "stop" in given and given.get("order") == "sequential":
         what = "has no blocks, between which 'stop' could look"
         yield "order", what, "use 'shuffled' or 'interleaved'"
@@ -119,7 +119,7 @@ PROTOCOL = Section(
     "How often, in which order, and when to stop.",
     {
         "sessions": Key(_RUNS, "passes of the plan, each in an order of its own"),
-        "runs": Key(_RUNS, "runs of each cell in a session; not beside `stop`"),
+        "runs": Key(_RUNS, "runs of each cell in a session; not together with `stop`"),
         "warmup": Key(whole(0, 10**6), "runs of each cell before them; kept, and flagged"),
         "warmup_sessions": Key(
             choice(*get_args(WarmupSessions)),
@@ -137,11 +137,11 @@ PROTOCOL = Section(
         "timeout": Key(TIMEOUT, "longest time of a run"),
         "grace": Key(duration(), "time between SIGTERM and SIGKILL after a timeout"),
         "build_timeout": Key(TIMEOUT, "longest time of one build step"),
-        "max_runs": Key(whole(1, 10**9), "stop after so many runs"),
+        "max_runs": Key(whole(1, 10**9), "stop after this number of runs"),
         "max_time": Key(TIMEOUT, "stop after so much time"),
         "give_up": Key(
             whole(1, 10**6),
-            "after so many failed runs of a cell in a row, its session goes on without it",
+            "after this number of failed runs of a cell in a row, its session goes on without it",
         ),
         "never_ok": Key(
             choice(*get_args(OnNeverOk)),
@@ -264,8 +264,8 @@ CHECKS = Section(
         "warn": Key(_CHECKS, "host checks that only warn"),
         "probe": Key(
             duration(),
-            "how long it is looked before each session what takes the measured CPUs away "
-            "(check `gaps`); 0s for not at all",
+            "how long fairtrial looks, before each session, for what takes the measured CPUs "
+            "away (check `gaps`); 0s for not at all",
         ),
     },
     model=CheckPolicy,
@@ -294,7 +294,7 @@ COUNTERS = Section(
             required=True,
         ),
         "every": Key(
-            _RUNS, "counts in each so many-th block; from 2 on, times come from the other blocks"
+            _RUNS, "N: counts in each Nth block; from 2 on, times come from the other blocks"
         ),
         "multiplex": Key(
             choice("refuse", "allow"),
@@ -338,7 +338,7 @@ CAMPAIGN = Section(
                 items=Listed(a_name(), least=1, distinct=True),
             ),
             "the metric that is the question, which every command judges unless `--metric` names"
-            " another; of a list the first decides, and each of the others has a screen of its own",
+            " another; the first of a list decides, and each of the others has a screen of its own",
             otherwise="`wall`",
         ),
         "series": Key(
@@ -353,7 +353,7 @@ CAMPAIGN = Section(
         ),
         "services": Key(
             SERVICES,
-            "long-lived processes beside the runs, such as servers: name -> service; one that uses a value of the"
+            "long-lived processes that the runs use, such as servers: name -> service; one that uses a value of the"
             " variants exists once for each",
         ),
         "inputs": Key(INPUTS, "files that all runs read, and that must not change under a trial"),

@@ -340,7 +340,7 @@ BENCHMARK = Section(
 )
 
 
-# --- The shape of the services of a campaign: long-lived processes beside the runs.
+# --- The shape of the services of a campaign: long-lived processes that the runs use.
 
 
 _NAME = rf"{VALUE_NAME.pattern[:-1]}{{0,49}}"
@@ -351,7 +351,7 @@ _NAME_NEEDS = (
 
 def _one_sign(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
     if "output" in given and "command" in given:
-        yield "command", "cannot stand beside 'output': one sign is enough", "delete one of them"
+        yield "command", "cannot be combined with 'output'", "delete one: one sign is enough"
 
 
 READY = Section(
@@ -372,7 +372,7 @@ READY = Section(
 
 SERVICE = Section(
     "ServiceSection",
-    "A long-lived process beside the runs.",
+    "A long-lived process that the runs use.",
     {
         "command": Key(
             COMMAND,

@@ -92,7 +92,7 @@ def request_of(args: _Options) -> Request:
 def bisect(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Find the commit between GOOD and BAD that made a program slower or faster, and prove it.
 
-    Commits are built in a clone and measured beside GOOD and BAD; a culprit is named only after a proof
+    Commits are built in a clone and measured together with GOOD and BAD; a culprit is named only after a proof
     on sessions of its own. Builds execute what the commits contain, with your rights.
 
     Examples

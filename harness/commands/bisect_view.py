@@ -292,7 +292,7 @@ def recorded(
     chains: Chains | None = None,
     wait_s: float = 0.0,
 ) -> tuple[Path, ...]:
-    """Record the profile of each target beside its trial, in the usual way where nothing else is said; give their folders.
+    """Record the profile of each target next to its trial, in the usual way by default; give their folders.
 
     Raises HostError if nothing can be recorded here, or host and programs are not those of the trial; Interrupted if
     a signal came.

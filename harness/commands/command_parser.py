@@ -74,12 +74,12 @@ def blocks(text: str) -> Iterator[tuple[bool, list[str]]]:
 
 
 def _examples(lines: Sequence[str], width: int) -> list[str]:
-    """Set examples with what each does beside it, or all with it below where one has no room for it."""
+    """Set examples with their explanations on the right, or all with it below where one has no room for it."""
     pairs = [(*_GAP.split(line.strip(), maxsplit=1), "")[:2] for line in lines]
     column = max((len(words) for words, text in pairs if text), default=0)
-    beside = [f"  {words:<{column}}    {text}".rstrip() for words, text in pairs]
-    if max(map(len, beside)) <= width:
-        return beside
+    one_line = [f"  {words:<{column}}    {text}".rstrip() for words, text in pairs]
+    if max(map(len, one_line)) <= width:
+        return one_line
     found: list[str] = []
     for words, text in pairs:
         found += _pasted(words, width)

@@ -184,7 +184,7 @@ def _answer(
             counters=args.counters is not None,
             units=args.time_unit,
         )
-        with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to come
             write_answer(answer, out, as_json=args.json, short=args.quiet, width=_columns())
         asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
         write_exports(answer, {kind: path for kind, path in asked.items() if path is not None})
@@ -237,7 +237,7 @@ def _first_line(args: Comparing, count: int) -> str:
 def _tried(
     seconds: Sequence[float], wanted: Sequence[WantedCommand], least_s: float, cap_s: float
 ) -> str:
-    """Say what the tries told; ``CPU`` is filled in once it is known."""
+    """Say what the tries showed; ``CPU`` is filled in once it is known."""
     took = " to ".join(dict.fromkeys((_short(min(seconds)), _short(max(seconds)))))
     shells = sorted({f"by {one.shell} -c" if one.shell else "no shell" for one in wanted})
     parts = [f"takes about {took}", "CPU", " and ".join(shells)]

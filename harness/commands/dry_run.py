@@ -238,8 +238,8 @@ def _decides(campaign: Campaign, options: Options, sessions: int) -> Decidable |
 
 
 def _earlier(campaign: Campaign, options: Options) -> tuple[tuple[Path, Manifest], ...]:
-    """Look at the earlier trials, the newest first; of those that cannot be read ``fairtrial status`` tells."""
-    with contextlib.suppress(StoreError):  # a folder that is none is told where it is written to
+    """Look at the earlier trials, the newest first; ``fairtrial status`` reports those that cannot be read."""
+    with contextlib.suppress(StoreError):  # whoever writes to a wrong folder reports it
         return trials_in(options.folder, campaign.name).found
     return ()
 

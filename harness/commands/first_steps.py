@@ -91,7 +91,7 @@ def doctor(
     return 3 if checkup.fatal else 0
 
 
-# --- What is installed beside the packages and printed: scripts of ``completion``, and JSON Schemas.
+# --- What is installed with the packages and printed: scripts of ``completion``, and JSON Schemas.
 
 # where each shell looks for it, below share/
 PLACES = {

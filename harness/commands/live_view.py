@@ -40,7 +40,7 @@ _PLAIN_S = 30.0  # until the next line elsewhere than on a terminal
 _NARROW = 80
 _BAR, _NARROW_BAR = 26, 10
 _CELL, _LEAST_NAME = 56, 8
-_ROOM = 30  # columns that a name and its value should have beside the bar
+_ROOM = 30  # columns that a name and its value should have next to the bar
 _FAILURES_SHOWN = 2
 _OF_THE_HOST = frozenset(CHECK_NAMES) - {"counters", "energy"}  # those a campaign asks for
 
@@ -114,7 +114,7 @@ class View:
         self.say("")
 
     def begin(self, total: int, done: int, sessions: int) -> None:
-        """Start the progress of `total` planned runs of which `done` are there already."""
+        """Start the progress of `total` planned runs; `done` of them are there already."""
         self._total, self._done, self._first, self._sessions = total, done, done, sessions
         self._started = time.monotonic()
         self._drawn = self._started
@@ -142,7 +142,7 @@ class View:
         self.tick()
 
     def run_done(self, measurement: Measurement) -> None:
-        """Count a run and show its value beside the spread of its cell so far."""
+        """Count a run and show its value with the spread of its cell so far."""
         if measurement.position >= 0:
             self._done += 1
         self._now = measurement
@@ -297,7 +297,7 @@ class PartView(View):
         """Nothing: who asked for the session says what it gave."""
 
     def total_changed(self, total: int) -> None:
-        """Hear that so many runs are now the most."""
+        """Hear the new highest number of runs."""
         self._planned = max(self._runs, total)
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
@@ -421,7 +421,7 @@ class CompareView(OneLineView):
         self.exit_codes: Counter[tuple[str, int]] = Counter()
 
     def of(self, wanted: Sequence[WantedCommand], tried: str, cap_s: float) -> None:
-        """Hear what is compared, what the tries told, and how long one measures at the most."""
+        """Hear what is compared, what the tries showed, and how long one measures at the most."""
         names = apart([one.name or one.command for one in wanted], _NAME)
         variants = (one.variant for one in wanted)
         self._names = {
@@ -432,7 +432,7 @@ class CompareView(OneLineView):
     # ---- what the runner tells
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
-        """Say what the tries told and where commands are executed; all that was found only if verbose."""
+        """Say what the tries showed and where commands are executed; all that was found only if verbose."""
         if self._verbose:
             super().opened(trial, campaign, prepared)
         if self._tried:

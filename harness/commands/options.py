@@ -60,7 +60,7 @@ def report_ending(
     `again` are the words of the command that goes on with the trial.
     """
     if json_to is not None:
-        with contextlib.suppress(BrokenPipeError):  # the exit code is still to be told
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to come
             write_json(ending.to_dict(), json_to)
     # what the exit code says is said in any case
     say = view.insist if ending.capped or ending.failed else view.say

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Sessions(NamedTuple):
-    """What ``--sessions`` says: so many in all, or so many more than are planned."""
+    """What ``--sessions`` says: a number in all, or a number more than are planned."""
 
     number: int
     more: bool

@@ -45,7 +45,7 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
     """Execute two variants of a trial again under a profiler, and say which functions take longer.
 
     The answer has for each function how much longer it takes, with an interval over sessions. The trial
-    is not changed; what is recorded lies beside it, in runs/TRIAL.why, and is part of no verdict. It
+    is not changed; what is recorded goes to runs/TRIAL.why, and is part of no verdict. It
     needs Linux's perf.
 
     Examples

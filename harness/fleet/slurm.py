@@ -29,7 +29,7 @@ _ENDED = frozenset(
     {"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL"}
     | {"DEADLINE", "OUT_OF_MEMORY", "REVOKED"}
 )
-# What the list of a newer version says beside the state, the one that counts for us first.
+# What the list of a newer version says in addition to the state, the one that counts for us first.
 _FLAGS = ("COMPLETING", "REQUEUE_HOLD", "SPECIAL_EXIT", "REQUEUED", "CONFIGURING", "STAGE_OUT")
 
 
@@ -350,7 +350,7 @@ _FLAG_LETTERS = frozenset("hHIkKOQsvVW")  # letters that take no value
 
 
 def checked_arguments(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Hold what stands after ``--`` against what sbatch is told already."""
+    """Hold what stands after ``--`` against the options that sbatch gets already."""
     value_may_follow = False
     for word in arguments:
         if not word.startswith("-") or word == "-":

@@ -35,7 +35,7 @@ from .submission import (
 )
 
 _UNSAID = {"in_queue", "queue_known"}  # fields that JSON does not have
-_BESIDE = 40  # columns that what is said of a host needs to stand beside its runs
+_REMARKS = 40  # columns that the remarks on a host need to stand next to its runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class HostStanding:
 
     @property
     def remarks(self) -> str:
-        """What is to be said of it beside its runs."""
+        """What there is to say of it, next to its runs."""
         parts = []
         if self.node_state is not None and self.state != "complete":
             parts.append(f"the host is {self.node_state}")
@@ -122,7 +122,7 @@ class FleetStanding:
         for one in self.hosts:
             runs = f"{one.done} of {'?' if one.planned is None else one.planned}"
             head = f"  {one.host:<{wide}}  {one.state:<8}  {runs:<12}  "
-            if len(head) + _BESIDE <= WIDTH:
+            if len(head) + _REMARKS <= WIDTH:
                 lines += _wrapped(head, one.remarks, len(head))
             else:
                 lines += [head.rstrip(), *_wrapped(" " * 6, one.remarks, 8)]

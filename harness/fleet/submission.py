@@ -135,7 +135,7 @@ def places_for(
         what = f"{what} ({others})" if others else what
         fix = "ask for fewer, or name the hosts with --hosts: their jobs then wait for them"
         raise UsageError(what, "--count" if wishes.count is not None else "--partition", fix)
-    # those that are free now first; the choice is told, and stands in fleet.json
+    # those that are free now first; the choice is printed, and stands in fleet.json
     chosen = sorted(good, key=lambda name: nodes[name].state != "idle")[:count]
     hosts = tuple(name for name in good if name in set(chosen))
     return hosts, partition, _noted(left_out, "left out: ", "")
@@ -260,7 +260,7 @@ told= run=
 trap 'told=1; kill -TERM "$run" 2>/dev/null' TERM
 {command} &
 run=$!
-[ -z "$told" ] || kill -TERM "$run"  # told before it was known whom to tell
+[ -z "$told" ] || kill -TERM "$run"  # the signal came before the run had a number
 while told=; wait "$run"; code=$?; [ -n "$told" ]; do :; done
 
 # Once more, later, if this start came further. A job that was cancelled or requeued by others is
@@ -298,9 +298,9 @@ def script_of(
 
 def own_command() -> list[str]:
     """Give the words that execute this fairtrial, from any folder and with any PATH."""
-    beside = Path(sys.executable).with_name("fairtrial")
-    there = os.access(beside, os.X_OK)
-    return [str(beside)] if there else [sys.executable, "-P", "-m", "harness"]
+    program = Path(sys.executable).with_name("fairtrial")
+    there = os.access(program, os.X_OK)
+    return [str(program)] if there else [sys.executable, "-P", "-m", "harness"]
 
 
 def build_once(
@@ -491,7 +491,7 @@ class Submission:
         return False
 
     def _take_back(self) -> None:
-        """Remove what was written of a fleet that did not come about; one of which a job has begun stays."""
+        """Remove what was written of a fleet that did not come about; if one of its jobs has begun, it stays."""
         with contextlib.suppress(OSError):
             written = {self.folder / SCRIPT, self.folder / FLEET, *self.folder.glob("build-*.log")}
             if written.issuperset(self.folder.iterdir()):
@@ -584,7 +584,7 @@ def slurm_of(fleet: Fleet) -> dict[str, Any]:
 
 
 def with_slurm(fleet: Fleet, changes: dict[str, Any]) -> Fleet:
-    """Give a fleet of which ``fleet.json`` keeps something else for the scheduler."""
+    """Give a fleet whose ``fleet.json`` keeps something else for the scheduler."""
     return replace(fleet, further={**fleet.further, SLURM: slurm_of(fleet) | changes})
 
 

@@ -1,4 +1,4 @@
-"""The cgroups of a trial's runs: one folder for all of them, its end, and fairtrial in a leaf beside them.
+"""The cgroups of a trial's runs: one folder for all of them, its end, and a leaf for fairtrial in it.
 
 A group that hands controllers down may hold no processes, so fairtrial goes into ``self`` of its own folder.
 The folder is locked while it lives: one that nobody holds was left by a fairtrial that was killed.
@@ -124,7 +124,7 @@ class RunGroups:
         except OSError as error:
             why = error.strerror
             if error.errno == errno.EBUSY and self._own.others:
-                why = f"it holds processes beside fairtrial, {self._own.others} of them"
+                why = f"it holds processes other than fairtrial ({self._own.others})"
             self.withheld = f"{self._own.path} cannot hand down its controllers: {why}"
             return False
         return True

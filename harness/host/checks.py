@@ -278,7 +278,7 @@ def counters(situation: Situation) -> Finding:
     """Check that the events that are wanted can be counted."""
     look = situation.events
     if look is None:
-        return found("unknown", "nobody looked whether events can be counted")
+        return found("unknown", "it was not tried whether events can be counted")
     if not look.missing:
         where = None if look.paranoid is None else read(PARANOID, look.paranoid)
         return found("ok", _counted(look.counted), where)

@@ -20,7 +20,7 @@ from .state import PARANOID, CountedEvent, CounterLook, MissingEvent, Tree, form
 # --- The kernel's units that count (PMUs), and what they take for an event's name on this host.
 
 
-# --- The system call perf_event_open(2): what it is told.
+# --- The system call perf_event_open(2): what it gets.
 
 
 _SIZE = 136  # PERF_ATTR_SIZE_VER8; an older kernel takes more bytes as long as they are 0
@@ -210,7 +210,7 @@ class Pmus:
 
 
 def _layout(text: str | None) -> tuple[str, list[tuple[int, int]]]:
-    """Read where a term lies: the word, and from which bit to which; no bits where that is not told."""
+    """Read where a term lies: the word, and from which bit to which; no bits where the kernel does not say."""
     match = None if text is None else _PLACE.fullmatch(text)
     if match is None:
         return "", []
@@ -305,11 +305,11 @@ class CounterPlan:
 
     @property
     def message(self) -> dict[str, Any] | None:
-        """What the launcher is told; None where there is nothing that it could open.
+        """What the launcher gets; None where there is nothing that it could open.
 
         `ours` is an event that no run inherits. Each other one has a list of ways to open it, the best first: with the kernel's part, and without
-        where that counts rightly. Of each way: how runs are counted, and how it is tried whether
-        events fit on the processor beside each other, as the first of a group and as another.
+        where that counts rightly. Each way says how runs are counted, and how to try whether
+        events fit on the processor together, as the first of a group and as another.
         """
         machine = MACHINES.get(self.machine)
         if machine is None or not self.resolved:
@@ -444,12 +444,12 @@ def _not_allowed(event: Resolved, plan: CounterPlan) -> MissingEvent:
 
 
 def _no_place(event: Resolved, plan: CounterPlan, before: list[str]) -> MissingEvent:
-    beside = f" beside {', '.join(before)}" if before else ""
+    others = f" after {', '.join(before)}" if before else ""
     taken = "; the kernel's watchdog takes one" if plan.watchdog else ""
     fix = "count fewer events at a time, or let them take turns with 'multiplex: allow'"
     if plan.watchdog:
         fix += "; sudo sysctl kernel.nmi_watchdog=0 frees one"
-    what = f"the processor has no counter left for it{beside}{taken}"
+    what = f"the processor has no counter left for it{others}{taken}"
     where = f"{WATCHDOG} = 1" if plan.watchdog else "counters.multiplex = refuse"
     return MissingEvent(event.name, what, where, fix)
 
@@ -510,7 +510,7 @@ class CounterTally:
         return found
 
     def unread(self) -> None:
-        """Note a run that was to be counted, and of which the launcher could read no event."""
+        """Note a run that should have been counted, but the launcher could read no event of it."""
         for seen in self._seen.values():
             seen.runs += 1
             seen.unread += 1

@@ -37,7 +37,7 @@ def smt(situation: Situation) -> Finding:
         number, siblings = next(iter(shared.items()))
         quiet = set(state.isolated or ()) - measured
         if all(sibling in quiet for group in shared.values() for sibling in group):
-            what = f"SMT is on, but {named(siblings)} beside cpu{number} is isolated"
+            what = f"SMT is on, but {named(siblings)} on the core of cpu{number} is isolated"
             return found("ok", what, read(ISOLATED, format_cpus(state.isolated or ())))
         what = f"cpu{number} shares its core with {named(siblings)}: work there slows this CPU"
         if len(shared) > 1:

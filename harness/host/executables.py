@@ -283,7 +283,7 @@ def describe_inputs(paths: Iterable[Path], root: Path) -> dict[str, Any]:
 
 
 def digest_of(path: Path) -> tuple[str | None, int | None]:
-    """Give the SHA-256 and the size of a regular file; ``None`` where they cannot be told.
+    """Give the SHA-256 and the size of a regular file; ``None`` where they cannot be read.
 
     A file that has not been touched since it was hashed is not read again.
     """
@@ -313,13 +313,13 @@ def _digest(path: Path, _signature: tuple[int, ...]) -> str | None:
     return sha256_of(path)
 
 
-# --- Finds of which commit programs are, by asking git for the work trees in which they lie.
+# --- Finds the commits of programs, by asking git for the work trees in which they lie.
 #
 # Nothing is executed but git, without hooks, and nothing is written: no lock, no index, no fetch.
 
 
 _PATIENCE_S = 10.0
-_AT_ONCE = 500  # paths of one call: a command line holds so many
+_AT_ONCE = 500  # paths of one call: a command line has room for them
 # a path is a path, whatever signs are in it
 _PLAIN = ("--literal-pathspecs", *with_settings(*NO_PROGRAMS))
 NO_GIT = "git is not installed"

@@ -302,7 +302,7 @@ _PACKAGE = re.compile(r"package-\d+(-die-\d+)?")  # not psys, which holds the pa
 def energy_zones(tree: Tree) -> tuple[EnergyZone, ...] | None:
     """Find the counters of whole packages, each once; None when the kernel shows no powercap.
 
-    A package that two drivers show (``intel-rapl-mmio`` beside ``intel-rapl``) is one counter.
+    A package that two drivers show (``intel-rapl-mmio`` and ``intel-rapl``) is one counter.
     """
     names = tree.names(POWERCAP)
     if names is None:
@@ -494,7 +494,7 @@ def flags_sha256(fields: dict[str, str]) -> str | None:
 
 
 def virtual(tree: Tree, fields: dict[str, str]) -> tuple[str | None, str | None]:
-    """Give the hypervisor ("none" on bare metal, None when it cannot be told) and what says so."""
+    """Give the hypervisor ("none" on bare metal, None when nothing shows it) and what says so."""
     if "microsoft" in (tree.text("/proc/sys/kernel/osrelease") or "").lower():
         return "wsl", "/proc/sys/kernel/osrelease"
     kind = tree.text("/sys/hypervisor/type")

@@ -18,7 +18,7 @@ _SLICE_NS = 500_000_000
 
 
 def look(cpu: int, ns: int, priority: int, nice: int) -> dict[str, int | str]:
-    """Look for so many nanoseconds, in slices: between them it sees whether anybody still waits."""
+    """Look for `ns` nanoseconds, in slices: between them it sees whether anybody still waits."""
     try:
         os.sched_setaffinity(0, {cpu})
         if nice:

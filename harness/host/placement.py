@@ -164,7 +164,7 @@ def _plan(
         if len(allowed) > 1:
             where = format_cpus(housekeeping)
             cautions.append(
-                f"no core is left for fairtrial itself: it runs on {where}, beside them"
+                f"no core is left for fairtrial itself: it runs on CPU {where}, on a measured core"
             )
     nodes = tuple(sorted({cpu.node for cpu in chosen if cpu.node is not None}))
     notes = []
@@ -182,7 +182,7 @@ def _plan(
     )
 
 
-# --- The CPUs of services: apart from the measured ones and from fairtrial's, as far as there are so many.
+# --- The CPUs of services: apart from the measured ones and from fairtrial's, as far as there are enough.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +230,8 @@ def with_services(
                 housekeeping, automatic = ours, others
             else:
                 met = set(automatic) & set(plan.targets)
-                beside = "fairtrial and the measured programs" if met else "fairtrial itself"
-                what = f"no CPU is left for services ({', '.join(asks)}): they run on {format_cpus(automatic)}, beside {beside}"
+                whom = "fairtrial and the measured programs" if met else "fairtrial itself"
+                what = f"no CPU is left for services ({', '.join(asks)}): they share CPU {format_cpus(automatic)} with {whom}"
                 cautions = (*cautions, what)
         before = f"fairtrial on {format_cpus(plan.housekeeping)}"
         text = plan.text.replace(before, f"fairtrial on {format_cpus(housekeeping)}")

@@ -362,7 +362,7 @@ class HostState:
     """Everything about a host that stands still during a session, and a few values of the moment.
 
     `cpus` are the CPUs that will be measured. `virtual` is the hypervisor's name, "none" on bare
-    metal, None when it cannot be told; `container` likewise. `device_irqs` maps each device
+    metal, None when nothing shows it; `container` likewise. `device_irqs` maps each device
     interrupt to the CPUs that may serve it. `quota_cpus` is the cgroup's CPU quota, and
     ``inf`` never appears: no quota is None with `quota_known`. `cgroup` is that of version 2 in which
     this process is, None where there is none.

@@ -1,6 +1,6 @@
 """What is stored of environment variables and texts about them: no secrets, hashes by a key of the user's own.
 
-Which variable holds a secret cannot be told; which ones explain a timing is known. So values are stored by
+Nobody can say which variable holds a secret; which ones explain a timing is known. So values are stored by
 a list of what is allowed; of any other variable its name, and a hash by which a later session sees that it
 changed. The key never leaves the user's state folder: a plain hash of a short secret could be searched.
 """

@@ -121,7 +121,7 @@ class _Sent(NamedTuple):
 class Announced:
     """The requests that one launcher has, by their handles.
 
-    There are at most so many; then the oldest makes room, and its handle names another.
+    Their number is limited; then the oldest makes room, and its handle names another.
     """
 
     def __init__(self) -> None:
@@ -185,7 +185,7 @@ class LauncherClient:
         self.counters: tuple[EventAnswer, ...] = ()
         self._family: set[int] = set()
         self._announced = Announced()
-        self.dead = False  # killed or crashed, as an exception has told
+        self.dead = False  # killed or crashed, as an exception has reported
         self._pidfd = -1
         self._begun: LaunchRequest | None = None
         self._interrupts = interrupts
@@ -281,7 +281,7 @@ class LauncherClient:
         padding: int = 0,
         count: bool = False,
     ) -> Execution:
-        """Execute one program and wait for it; `watch` is asked every so many seconds.
+        """Execute one program and wait for it; `watch` is asked at intervals.
 
         `padding` is how long its `padded` variable is; with `count` the counters are read around it.
         """
@@ -301,7 +301,7 @@ class LauncherClient:
         return execution_of(reply, lookout.standstill(reply, woken=killed is not None))
 
     def begin(self, request: LaunchRequest) -> None:
-        """Start a program that lives on beside others; `ended` tells when it has, `end` ends it."""
+        """Start a program that runs while others do; `ended` tells when it has ended, `end` ends it."""
         handle, announcement = self._announced.handle(request)
         run = {"op": "run", "handle": handle, "padding": 0, "count": False}
         self._begun = request
@@ -336,7 +336,7 @@ class LauncherClient:
         return self._reply()
 
     def _answers(self, seconds: float) -> bool:
-        """Tell whether a reply comes within so many seconds; signals to fairtrial wait meanwhile."""
+        """Tell whether a reply comes within `seconds`; signals to fairtrial wait meanwhile."""
         poller = select.poll()
         poller.register(self._socket, select.POLLIN)
         return bool(poller.poll(seconds * 1000))
@@ -472,7 +472,7 @@ class LauncherClient:
             self._groups.sweep(self._prefix)  # what other launchers have there is theirs
         _spared.difference_update(self._family)
         strays = self._reap_strays()
-        if in_a_job():  # all of its processes are told to end at once: it may have been too young
+        if in_a_job():  # Slurm ends all of its processes at once: it may have been too young
             self._interrupts.settle()
         if strays:
             have = "has" if strays == 1 else "have"

@@ -144,7 +144,7 @@ def hashes(paths: Iterable[Path]) -> dict[str, str]:
         try:
             result[str(path)] = sha256_file(path)
         except OSError as error:
-            # Executable but not readable (mode 0111): that it cannot be told is recorded too.
+            # Executable but not readable (mode 0111): this is recorded too.
             result[str(path)] = f"unreadable: {error.strerror}"
     return result
 
@@ -404,7 +404,7 @@ class ServiceProcess:
 
     @property
     def is_ending(self) -> bool:
-        """Whether no process of it lives any more, though its launcher has not told so yet."""
+        """Whether no process of it lives any more, though its launcher has not reported it yet."""
         there = self._stands and not self._launcher.dead
         return there and not any(map(_lives, children(self._launcher.pid)))
 

@@ -1,7 +1,7 @@
 """What goes to a launcher and what comes back: a measurement, what the kernel refused, whether anything stood still.
 
-That is told by SIGCONT, which the launcher sees, by a wait that returned far too late, by a clock that went
-on while the machine was suspended, and by the launcher's state; never by how long the program took.
+SIGCONT shows that to the launcher; so do a wait that returned far too late, a clock that went
+on while the machine was suspended, and the launcher's state; never how long the program took.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def become_subreaper() -> None:
         raise LaunchError(f"prctl failed: {os.strerror(ctypes.get_errno())}")
 
 
-LOOK_S = 0.25  # a stop that ends within that is told by SIGCONT alone
+LOOK_S = 0.25  # SIGCONT alone shows a stop that ends within that
 LATE_S = 1.0
 PATIENCE_S = 10.0  # with a launcher that is stopped
 _UNSEEN_S = 30.0  # beyond the end of a timeout, with one that only does not answer
@@ -112,7 +112,7 @@ class Standstill:
 
 
 class Lookout:
-    """Follows one program's run from beside it, by the waits for its end."""
+    """Follows one program's run from outside, by the waits for its end."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Lookout:
         """Tell what stood still while the program ran, by the launcher's reply too."""
         numbers = reply["numbers"]
         ended_ns = numbers["start_ns"] + numbers["wall_ns"]
-        # a program that had ended when a wait was due was over before anything stood still, or beside it
+        # a program that had ended when a wait was due was over before anything stood still
         late_s = sum(now - due for due, now in self._late if due < ended_ns) / 1e9
         own_s = reply["late_ms"] / 1e3
         late_s = max(late_s, own_s if own_s >= LATE_S else 0.0)
@@ -193,7 +193,7 @@ def more_files(number: int | None) -> str | None:
     """Give what to do where nothing more can be opened; None for any other error of the system."""
     if number not in (errno.EMFILE, errno.ENFILE):
         return None
-    return "raise the limit (ulimit -n 1024), or close what holds so many"
+    return "raise the limit (ulimit -n 1024), or close other open files"
 
 
 def _of_its_first_line(path: str) -> tuple[str, str] | None:
@@ -358,7 +358,7 @@ def message_of(request: LaunchRequest) -> dict[str, Any]:
         return os.fsencode(path.absolute()) if isinstance(path, Path) else path
 
     timeout_ms = -1 if request.timeout_s is None else max(1, round(request.timeout_s * 1000))
-    # nothing wakes up beside a program that is measured; of another one the time is counted in slices
+    # nothing wakes up while a measured program runs; the time of any other is counted in slices
     first = timeout_ms if request.sweep else min(timeout_ms, round(LOOK_S * 1000))
     return {
         "op": "prepare",

@@ -5,7 +5,7 @@ memory of the process that spawns is the floor below which a target's own peak c
 a small, warm process disturbs the timing least. Everything that a target inherits (CPU affinity,
 nice, scheduling class, personality, namespace) is set here once, so that nothing has to happen
 between the clock read and the exec: no wrapper program, no code in the forked child.
-(With -I it finds no package but the one that lies beside it: `in_launcher`.)
+(With -I it finds no package but `in_launcher`, which lies in the same folder.)
 
 Messages on FD, in both directions: four bytes of length, then a dict in `marshal` format (the
 same interpreter is at both ends). The first is the configuration; the reply is ``{"ready": True}`` or

@@ -36,7 +36,7 @@ _BY_TERM = 128 + signal.SIGTERM  # how a shell says that its program ended by TE
 
 
 def in_a_job() -> bool:
-    """Tell whether this is a job of Slurm, whose processes are all told to end at once."""
+    """Tell whether this is a job of Slurm, which signals all of its processes at once."""
     return "SLURM_JOB_ID" in os.environ
 
 
@@ -81,7 +81,7 @@ class Interrupts:
 
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and in_a_job():
-            # Slurm tells this process, and the batch script hands on what it was told: one request
+            # Slurm signals this process, and the batch script forwards its own signal: one request
             before, self._termed = self._termed, time.monotonic()
             if self._termed - before < _ONE_S:
                 return
@@ -159,7 +159,7 @@ class Interrupts:
 T = TypeVar("T")
 
 _DEADLINE_S = 10.0
-_LONG = 1 << 16  # characters; 4096 scans of so many take half a second
+_LONG = 1 << 16  # characters; 4096 scans of them take half a second
 _MOST_FOUND = 1 << 21  # values of one run
 _LOOK_S = 0.1
 _PR_SET_PDEATHSIG = 1

@@ -138,7 +138,7 @@ def free_port(taken: Collection[int], root: Path = Path("/")) -> int:
 _LOOK_S = 0.01
 _LONGEST_LOOK_S = 0.25
 _ENDING_S = 10.0  # for a launcher to tell of a service that has ended
-DEATH_S = 0.1  # from the death of a service until its launcher has told it
+DEATH_S = 0.1  # from the death of a service until its launcher has reported it
 _PORTS_TRIED = 5
 _FOREIGN_LOOKS = 5  # a process that has just been born may not be seen at the first
 _PATTERN_S = 10.0  # of CPU for a sign of readiness, as for the patterns of a run
@@ -172,7 +172,7 @@ class RunningServices:
         self._ports: dict[str, int] = {}
         self._cells: dict[tuple[str, str], tuple[Cell, Cell]] = {}
         self._in_vain: dict[str, int] = {}
-        self._dead: dict[str, str] = {}  # what was told of one that died, until it stands again
+        self._dead: dict[str, str] = {}  # what was said of one that died, until it stands again
         self._ended_badly: set[str] = set()  # what was said of its end in this session
         self._tell: Callable[[str], None] = lambda _: None
         self._outputs, self._stem = Path(), ""

@@ -103,7 +103,7 @@ class _Thread(NamedTuple):
 
 
 class _Ended(NamedTuple):
-    """What ended and was waited for: the processor time in ticks, and page faults, of which each process has some."""
+    """What ended and was waited for: the processor time in ticks, and page faults; each process has some."""
 
     ticks: int
     faults: int
@@ -510,7 +510,7 @@ class HookLeftovers:
             "hook-left-running",
             what,
             "hooks",
-            "declare it as one of 'services': then it has CPUs of its own, and is measured beside each run",
+            "declare it as one of 'services': then it has CPUs of its own, and is measured during each run",
             "it runs on fairtrial's CPUs, and nobody sees how long it waits for them",
         )
         return (found,)

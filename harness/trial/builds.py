@@ -211,7 +211,7 @@ def _session_under_way(trial: TrialRun) -> int | None:
 def _builds_of(
     campaign: Campaign, once: Sequence[Build], missing: Sequence[str]
 ) -> Sequence[Build]:
-    """Give those of the builds whose variants' programs are missing; all, where that cannot be told."""
+    """Give the builds whose variants' programs are missing; all, where nothing says which they are."""
     owners: dict[str, set[str]] = {path: set() for path in missing}
     for cell in campaign.cells:
         path = str(cell.cwd / cell.command.argv[0])

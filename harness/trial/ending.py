@@ -1,4 +1,4 @@
-"""How a trial ended, what a person is told then, and a command that goes on with it."""
+"""How a trial ended, what a person reads then, and a command that goes on with it."""
 
 from __future__ import annotations
 
@@ -305,7 +305,7 @@ class Ending:
 
     @property
     def failures(self) -> str | None:
-        """How many runs failed, of which cells and how; None where none did."""
+        """How many runs failed, in which cells and how; None where none did."""
         if not self.failed:
             return None
         return f"{failed_runs(self.failed, self.failed_warmups)} ({failures_text(self.failed_how)})"
@@ -316,8 +316,8 @@ class Ending:
         `took_s` is how long was measured now, in seconds, `fresh` how many runs were executed in that time.
         """
         head = self._head(took_s, fresh)
-        beside = f"{head}    {self.trial}"
-        return [beside] if len(beside) <= WIDTH else wrapped(head, "", " " * 6, WIDTH)
+        one_line = f"{head}    {self.trial}"
+        return [one_line] if len(one_line) <= WIDTH else wrapped(head, "", " " * 6, WIDTH)
 
     def further(self, again: Sequence[str]) -> list[str]:
         """Say what else there is to know, and what comes next: `again` is the command that goes on with it."""

@@ -38,7 +38,7 @@ from ..errors import HostError
 # trial's directory.
 #
 # The lock of a CPU is an abstract Unix socket: its name is unique in the network namespace, needs
-# no file and no permission, and works between users. A second name beside it says who holds it.
+# no file and no permission, and works between users. A second name says who holds it.
 
 
 _PREFIX = "fairtrial-cpu-"

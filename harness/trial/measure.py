@@ -272,7 +272,7 @@ class Measurer:
         return padding(seed, run.session, place, setting)
 
     def _measured(self, run: PlannedRun, cell: Cell, suspended: int) -> Measurement | Standstill:
-        """Execute a run once, beside the services that it needs; give what stood still meanwhile where nothing of it is kept."""
+        """Execute a run once, while the services that it needs run; give what stood still meanwhile where nothing of it is kept."""
         services, began = self._trial.services, time.time_ns()
         try:
             try:
@@ -321,7 +321,7 @@ class Measurer:
         if execution.survivors:
             raise LaunchError(
                 f"{counted(execution.survivors, 'process', 'processes')} of {cell.benchmark} / {cell.variant} could not be "
-                "killed; what runs beside them would not be a measurement",
+                "killed; runs that share the host with them would not be a measurement",
                 cell.command.mark,
                 "end them by hand (ps -ef), then continue with --resume",
             )
@@ -330,7 +330,7 @@ class Measurer:
         if stood is not None and (stood.seconds or suspended < MOST_REPEATS):
             return stood
         if execution.killed is None and execution.exit_code not in cell.expect.exit_codes:
-            # a run that was told to end together with us is discarded, and leaves no output
+            # a run that was signalled together with us is discarded, and leaves no output
             self._trial.interrupts.settle_after(execution.signal, execution.exit_code)
         examined = self._blamed(run, self._examine(cell, run, execution, request, kept))
         after_s = None

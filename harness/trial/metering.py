@@ -1,4 +1,4 @@
-"""What is read beside a trial's times: counted events, the energy of runs, their cgroups."""
+"""What is read in addition to a trial's times: counted events, the energy of runs, their cgroups."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .session import TrialRun
 
 # --- The energy of the processor's packages, by powercap, while runs last and while none does. A
-# counter begins again at 0 behind its range: it is read every 30 s, and what cannot be told is None.
+# counter begins again at 0 behind its range: it is read every 30 s, and what is not certain is None.
 
 
 @dataclass(slots=True)
@@ -295,8 +295,8 @@ class Grouping:
                 what=f"{self.problem}; what all processes of a run use together is not known",
                 where="isolation.containment = auto",
                 fix=DELEGATED,
-                reason="memory and processor time are told of the program and the children that it "
-                "waited for alone",
+                reason="memory and processor time then cover only the program and the children that it "
+                "waited for",
             )
 
     def to_dict(self) -> dict[str, Any] | None:
@@ -315,7 +315,7 @@ class Grouping:
 
 
 def group_runs(host: Host, isolation: Isolation) -> Grouping:
-    """Make the place of the runs' cgroups, and move this process into a group beside them.
+    """Make the place of the runs' cgroups, and move this process into a group next to them.
 
     With ``containment: none`` only limits of all processes together ask for it.
     """

@@ -51,7 +51,7 @@ _DETAIL = 240  # characters of a reason; a program may print megabytes
 class Examined:
     """The outcome of one run and the values that it printed; `detail` says why it is not ok.
 
-    `distributions` are those of metrics of which it wrote no values; in `metrics` stand their means and quantiles.
+    `distributions` are those of metrics without written values; in `metrics` stand their means and quantiles.
     """
 
     outcome: Outcome
@@ -372,8 +372,8 @@ def _number(rule: MetricRule, value: object) -> float:
     return number
 
 
-# --- Runs that are executed again: disturbed ones by the campaign's rule, and tries of which nothing is
-# kept. What is repeated follows from the plan and the stored rows alone, so that a resumed session goes
+# --- Runs that are executed again: disturbed ones by the campaign's rule, and tries that leave nothing.
+# What is repeated follows from the plan and the stored rows alone, so that a resumed session goes
 # on alike.
 
 
@@ -448,7 +448,7 @@ class Repeats:
         return self.in_vain[-1]
 
     def finding(self) -> Finding | None:
-        """Say of which benchmarks nothing was repeated because it is not known; None without any."""
+        """Name the benchmarks whose runs were not repeated because nothing is known of them; None without any."""
         if not self._unknown:
             return None
         names = sorted(self._unknown)
@@ -459,8 +459,8 @@ class Repeats:
             "are kept as they are",
             "protocol.disturbed",
             reason=(
-                "of programs with threads or processes of their own, and on some kernels, nobody can "
-                "tell how long they waited for a CPU"
+                "some kernels do not say how long a program waited for a CPU, and none says it of a "
+                "program with threads or processes of its own"
             ),
         )
 
@@ -570,6 +570,6 @@ def _in_vain(row: _Row) -> Finding:
         "protocol.disturbed",
         "find out what it waits for: fairtrial doctor --probe 2s; a program whose own processes "
         "share its CPU needs more CPUs",
-        "what is never undisturbed takes time, and a variant that alone is spared the waiting "
-        "would look faster than it is",
+        "repeats take time, and a variant whose runs alone are spared the waiting would look "
+        "faster than it is",
     )

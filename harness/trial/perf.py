@@ -93,7 +93,7 @@ class Sample(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """So many samples found no room; `total` says that it is the kernel's count of all of them."""
+    """The number of samples that found no room; `total` says that it is the kernel's count of all of them."""
 
     samples: int
     total: bool

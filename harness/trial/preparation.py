@@ -1,4 +1,4 @@
-"""Everything that is looked at before the first run: host, CPUs, checks, space, permissions; and who is told of it."""
+"""Everything that is looked at before the first run: host, CPUs, checks, space, permissions; and who hears of it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Prepared:
 
     @property
     def launching(self) -> dict[str, Any]:
-        """What a session's launcher is told beside settings and CPUs."""
+        """What a session's launcher gets in addition to settings and CPUs."""
         return {
             "counters": None if self.counters is None else self.counters.message,
             "stays": stays(self.campaign, self.cpus, self.state),
@@ -156,7 +156,7 @@ def stays(campaign: Campaign, cpus: CpuPlan, state: HostState) -> bool:
     """Tell whether a session's launcher stays awake for the next run: where it takes the CPU from nobody.
 
     It is the same for all runs of a session, so that no variant is measured another way than the
-    others. Not where fairtrial itself may run on the targets' CPUs or beside them on their cores,
+    others. Not where fairtrial itself may run on the targets' CPUs or on their cores,
     nor where that is unknown: it would wait for the launcher. Not in the real-time class: a busy
     launcher would use up the share of time that the kernel leaves to it. Not where something is
     executed or waited for between the runs, on battery, or under a quota of processor time.
@@ -262,7 +262,7 @@ def _own_findings(cpus: CpuPlan, containment: str, campaign: Campaign) -> Iterat
         yield Finding(
             check="threads",
             status="unknown",
-            what="without warm-up runs nobody looks whether a target has threads",
+            what="without warm-up runs nothing shows whether a target has threads",
             where=f"protocol.warmup = {campaign.protocol.warmup}",
             reason="threads that share one CPU wait for each other",
         )

@@ -69,7 +69,7 @@ from .resume import campaign_drift, defaults_of, host_drift
 from .run_files import clear
 from .session import TrialRun
 
-# --- The place of a variant's profile: written beside the old one, and put in its place when it is whole.
+# --- The place of a variant's profile: written next to the old one, and put in its place when it is whole.
 
 
 _PART, _OLD = LEFT, ".old"
@@ -84,12 +84,12 @@ def new_profile(trial: Path, variant: str) -> Iterator[Path]:
 
     Raises StoreError if another process records a profile of this variant, or the folder cannot be written.
     """
-    beside = profiles_of(trial)
-    place, part = beside / variant, beside / f".{variant}{_PART}"
+    profiles = profiles_of(trial)
+    place, part = profiles / variant, profiles / f".{variant}{_PART}"
     mode = stat.S_IMODE(trial.stat().st_mode)
     with contextlib.ExitStack() as held:
-        with storing(beside), _locked(beside, mode):
-            _tidy(beside, part)
+        with storing(profiles), _locked(profiles, mode):
+            _tidy(profiles, part)
             part.mkdir(mode=mode)
             held.enter_context(_locked(part, mode))
         try:
@@ -98,8 +98,8 @@ def new_profile(trial: Path, variant: str) -> Iterator[Path]:
                 _replace(place, part)
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
-            with contextlib.suppress(OSError), _locked(beside, mode):
-                beside.rmdir()  # unless another variant's profile is there
+            with contextlib.suppress(OSError), _locked(profiles, mode):
+                profiles.rmdir()  # unless another variant's profile is there
             raise
 
 
@@ -118,9 +118,9 @@ def _locked(folder: Path, mode: int, kind: int = fcntl.LOCK_EX) -> Iterator[None
             os.close(fd)
 
 
-def _tidy(beside: Path, ours: Path) -> None:
+def _tidy(profiles: Path, ours: Path) -> None:
     """Remove what starts left that were killed; put back an earlier profile whose successor did not come."""
-    for path in sorted(beside.iterdir()):
+    for path in sorted(profiles.iterdir()):
         if path.name.startswith(".") and path.name.endswith(_PART):
             try:
                 with _locked(path, 0o700, fcntl.LOCK_EX | fcntl.LOCK_NB):
@@ -130,9 +130,9 @@ def _tidy(beside: Path, ours: Path) -> None:
             except BlockingIOError:
                 if path == ours:
                     what = "another process records a profile of this variant"
-                    raise StoreError(what, str(beside), "wait until it is done") from None
+                    raise StoreError(what, str(profiles), "wait until it is done") from None
         elif path.name.startswith(".") and path.name.endswith(_OLD):
-            place = beside / path.name[1 : -len(_OLD)]
+            place = profiles / path.name[1 : -len(_OLD)]
             if os.path.lexists(place):
                 remove_left(path)
             else:
@@ -353,7 +353,7 @@ class SessionProfiler:
 
 
 def _remove_maps(processes: Iterable[int], folders: Iterable[Path]) -> None:
-    """Remove the maps that these processes wrote for perf, and the logs that node writes beside its own."""
+    """Remove the maps that these processes wrote for perf, and the logs that node writes with its own maps."""
     wanted = set(processes)
     for pid in wanted:
         path = MAPS / f"perf-{pid}.map"
@@ -511,7 +511,7 @@ class ProfileRequest:
 def record_profile(
     campaign: Campaign, trial: Path, request: ProfileRequest, options: Options, watcher: Watcher
 ) -> Path:
-    """Record the profile of a variant beside its trial, in which nothing changes; give the profile's folder.
+    """Record the profile of a variant next to its trial, which does not change; give the profile's folder.
 
     `campaign` is the trial's, loaded with its seed; of `options` those count that are about a host. What is
     built in each session is built again, all else must be there as it was.

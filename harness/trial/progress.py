@@ -205,7 +205,7 @@ class TrialProgress:
         return f"{self.done:,} of {most}{self.planned:,}"
 
     @property
-    def beside(self) -> str:
+    def remarks(self) -> str:
         """What there is to know of it in a few words: times while it moves, else what went wrong."""
         parts = []
         if self._moves:
@@ -268,7 +268,7 @@ def listed(trials: Sequence[TrialProgress]) -> list[str]:
     ]
     lines = []
     for head, one in zip(heads, trials, strict=True):
-        lines += wrapped(f"{head}  {one.beside}".rstrip(), "", " " * 4, WIDTH)
+        lines += wrapped(f"{head}  {one.remarks}".rstrip(), "", " " * 4, WIDTH)
     return lines
 
 
@@ -347,7 +347,7 @@ class _Tally(RowCounts):
     def add(self, row: Mapping[str, Any]) -> None:
         super().add(row)
         cell = _cell(row)
-        start = None  # of which nanoseconds are cut to microseconds; None of a time that is none of ours
+        start = None  # its nanoseconds are cut to microseconds; None where it is no time of ours
         with contextlib.suppress(ValueError, TypeError):
             start = datetime.fromisoformat(str(row.get("started_at")))
         start = start if start is not None and start.tzinfo is not None else None

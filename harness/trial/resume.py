@@ -181,7 +181,7 @@ def trial_begun(
 ) -> Begun:
     """Find the trial to go on with, and read the campaign file under the defaults of then."""
     if (file / MANIFEST).is_file():
-        refuse_imported(file, read_manifest(file))  # else the file is missed, not the reason told
+        refuse_imported(file, read_manifest(file))  # else the message is of a missing file
     name = campaign_name(file)
     path, manifest = trial_to_resume(folder, name, named)
     defaults, own = defaults_of(path, manifest)

@@ -243,8 +243,8 @@ def every_input(campaign: Campaign, programs: Programs) -> Iterator[tuple[str, P
 class ArgumentFiles:
     """Follows the files among the commands' arguments that no run writes.
 
-    Which of them are inputs nobody says; those are taken for it that the first run of every cell left
-    as they were. A change of one is told, not refused.
+    Nobody says which of them are inputs: a file is taken for one if the first run of every cell left
+    it as it was. A change of one is reported, not refused.
     """
 
     def __init__(self, campaign: Campaign, known: Mapping[str, str]) -> None:
@@ -494,7 +494,7 @@ class Spools:
         return True
 
     def takes(self, size: int) -> bool:
-        """Tell whether so many bytes more of a run may be kept, and count them then."""
+        """Tell whether `size` bytes more of a run may be kept, and count them then."""
         if self._kept + size > self._most:
             return False
         self._kept += size
@@ -524,7 +524,7 @@ class Spools:
 
 
 def kept_bytes(outputs: Path) -> int:
-    """Give the size of what is kept of runs in a trial's folder `outputs`, and of their values beside it."""
+    """Give the size of what is kept of runs in a trial's folder `outputs`, and of their values next to it."""
     samples = sample_bytes(outputs.parent)
     with contextlib.suppress(OSError), os.scandir(outputs) as entries:
         return samples + sum(

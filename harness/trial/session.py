@@ -164,7 +164,7 @@ class TrialRun:
         return layout_seed(manifest.seed, session, variant, manifest.node)
 
     def described_services(self) -> dict[str, Any]:
-        """Say what each service is, and beside whom it runs, as an environment record has it."""
+        """Say what each service is, and whom it runs next to, as an environment record has it."""
         return {
             label: {**about, "beside": _beside(self.prepared.cpus, label)}
             for label, about in self.services.described().items()

@@ -277,7 +277,7 @@ class Sitting:
         return look
 
     def _move_look(self, sessions: int) -> bool:
-        """Note a look at so many sessions; tell whether they are enough for one."""
+        """Note a look after `sessions` sessions; tell whether they are enough for one."""
         plan = self.looks_plan
         if plan.rule == "planned":
             return self.whole >= max(2, plan.looks[0])
@@ -367,7 +367,7 @@ def plan_sitting(
     margin: float = 0.01,
     threads: Mapping[str, int] | None = None,
 ) -> SittingPlan:
-    """Plan a sitting for commands that took so many seconds when they were tried.
+    """Plan a sitting for commands whose tries took `seconds`.
 
     Parameters
     ----------
@@ -450,7 +450,7 @@ class SittingWatcher(Watcher, Protocol):
     """Follows a sitting as a trial is followed, and hears of its looks."""
 
     def looked(self, look: Any, runs: int, elapsed_s: float) -> None:  # noqa: ANN401 - until looks land
-        """Hear what a look found, after `runs` measured runs and so many seconds of measuring."""
+        """Hear what a look found, after `runs` measured runs and `elapsed_s` of measuring."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

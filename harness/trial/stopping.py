@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 #
 # What is tried is decided by the plan and the stored rows alone, so that a trial that was killed
 # and is gone on with decides the same. A row behind the plan, such as a warm-up that a resume
-# repeats, decides nothing; nor is a cell known to fail of which a try was lost with the launcher
+# repeats, decides nothing; nor is a cell known to fail if one of its tries was lost with the launcher
 # of the hooks.
 
 
@@ -185,7 +185,7 @@ class NeverOk:
 
     @property
     def cells(self) -> frozenset[_Cell]:
-        """The cells of which it is known by now that none of their tries was ok."""
+        """The cells known by now to have had no try that was ok."""
         return frozenset(cell for cell in self._untried if self._never(cell))
 
     def decides(self, run: PlannedRun) -> bool:
@@ -252,7 +252,7 @@ class NeverOk:
     def end(self) -> str | None:
         """Say why the trial ends: no cell of a variant or a benchmark is left, or one is too many."""
         if not self._tells_early and any(self._untried.values()):
-            return None  # all that fail are told at once
+            return None  # all that fail are reported at once
         never = self.cells
         if self._stops and never:
             return self._failing_text(f"{counted(len(never), 'cell')} never ok", min(never))
@@ -373,7 +373,7 @@ class SessionStop:
         place = self._trial / sample_file(row.position, metric, warmup=row.warmup)
         try:
             return doubles(read_samples(place, about))
-        except StoreError:  # who judges the trial is told; a rule that looks on does not end it
+        except StoreError:  # the judge reports it; a rule that looks on does not end the trial
             return row.metrics[metric]
 
     def give_up(self, benchmark: str, variant: str) -> None:
@@ -431,7 +431,7 @@ class Earlier:
 
     runs: Mapping[int, list[Measurement]] = field(default_factory=dict)
     repeats: Mapping[int, Repeats] = field(default_factory=dict)
-    announced: frozenset[tuple[int | None, str]] = frozenset()  # session, and what a finding told
+    announced: frozenset[tuple[int | None, str]] = frozenset()  # session, and what a finding said
 
     @classmethod
     def of_trial(cls, store: Store, campaign: Campaign) -> Earlier:
@@ -471,7 +471,7 @@ class SessionRules:
                 self._stop.add(measurement)
             for cell in self.hopeless.cells:
                 self._stop.give_up(*cell)
-        self._passed = 0  # the last block of which something is stored
+        self._passed = 0  # the last block with something stored
         if self._stop is not None and self._done:
             self._passed = max((r.block for r in self.runs if r.position in self._done), default=0)
             for run in self.runs:  # the rule counts what the stored blocks went without

@@ -137,7 +137,7 @@ class Rows(RowCounts):
 
 
 def require_files(path: Path) -> None:
-    """Refuse a trial of which a file is missing, before anything is executed for it."""
+    """Refuse a trial with a missing file, before anything is executed for it."""
     for name in (MEASUREMENTS, PLAN, ENVIRONMENT, FINDINGS, CAMPAIGN):
         opened(path / name).close()
 

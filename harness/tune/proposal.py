@@ -318,10 +318,10 @@ def _siblings(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> tuple
     """Give the threads that may go offline; say why there are none."""
     state, tree, wish, busy = scene.state, scene.tree, scene.wish, scene.busy
     shared = {n for cpu in state.topology.only(targets) for n in cpu.siblings or ()}
-    beside = tuple(sorted(shared - set(targets)))
-    if not beside:
+    siblings = tuple(sorted(shared - set(targets)))
+    if not siblings:
         return ()
-    who = f"cpu {format_cpus(beside)} shares a measured core"
+    who = f"cpu {format_cpus(siblings)} shares a measured core"
     first = v1_cpusets(tree)
     why = None
     if not wish.offline_sibling:
@@ -334,12 +334,12 @@ def _siblings(scene: Scene, targets: tuple[int, ...], left: list[Left]) -> tuple
         )
     elif busy is None or busy:
         why = "it stays online: other trials measure on this host, or the kernel does not show it"
-    elif any(tree.text(f"{CPU}/cpu{cpu}/online") is None for cpu in beside):
+    elif any(tree.text(f"{CPU}/cpu{cpu}/online") is None for cpu in siblings):
         why = "it stays online: the kernel has no switch for it"
     if why is not None:
         left.append(Left("sibling", f"{who}: {why}"))
         return ()
-    return beside
+    return siblings
 
 
 def v1_cpusets(tree: Tree) -> bool | None:

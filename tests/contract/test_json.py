@@ -410,6 +410,7 @@ REWORDED = (
     ("hpt", r"\$\.conclusions\[\d\]", "'there or just below'"),
     ("hpt", r"\$(\.r_speedup)?\.cautions\[\d\]", "'with its scores divided by less than'"),
     ("biplot", r"\$\.cautions\[\d\]", "'one value stands for each system and benchmark'"),
+    ("speedup-test", r"\$\.cautions\[\d\]", "'mean something only beside'"),
 )
 
 

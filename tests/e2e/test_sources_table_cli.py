@@ -125,11 +125,11 @@ def test_the_picture_the_interval_and_the_line_that_moves_on_a_terminal_only(tab
     words = (table, "--response", "run1", *IGNORE, "--confidence", "0.5", "--plot", "p.svg")
     code, out, shown = fairtrial(*words, err=Terminal())
     assert code == 0
-    assert out.startswith("Of systems held out at random, predicted and measured run1")
+    assert out.startswith("For systems held out at random, predicted and measured run1")
     assert "50 % interval" in out
     picture = (table.parent / "p.svg").read_text()
     assert "what predictions rest on (no causes)" in picture
-    assert "Of systems held out at random" in picture
+    assert "For systems held out at random" in picture
     first = "predicting the response 2 of 3 steps"
     opening = "reading and looking"
     assert shown == f"\r{opening}\r{first}\r{' ' * len(first)}\r"  # no time passes
@@ -201,7 +201,7 @@ def test_a_suite_with_flags_and_one_split(suite):
 def test_its_words_and_its_picture(suite):
     code, out, err = fairtrial(suite, *PUBLISHED, "--plot", "p.svg")
     assert (code, err) == (0, "")
-    assert "Of systems held out at random (30 %, once)" in out
+    assert "For systems held out at random (30 %, once)" in out
     assert "relative influence" in out
     picture = Path("p.svg").read_text()
     assert "standard deviation, % of the mean" in picture

@@ -370,7 +370,7 @@ SAID = {
             n(lambda d: (d["runs"], len(d["cells"]), d["sessions"])),
         ),
         (
-            r"by \d+ tests? \(of clean trials [\d.]+ %",
+            r"by \d+ tests? \(at most [\d.]+ % of clean trials",
             lambda d, _: claims("n:tests %.1:risk", d | {"risk": 1 - d["confidence"]}),
         ),
         (r"^far runs: \d+", n(lambda d: len(d["far_runs"]))),

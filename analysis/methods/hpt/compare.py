@@ -1,7 +1,7 @@
 """HPT: rank sums on each benchmark, signed ranks over the suite, and which variant is better.
 
-Stage one asks on every benchmark, by Wilcoxon's rank-sum test, whether the difference can be told
-from noise; a difference that cannot is set to 0. Stage two ranks what is left, by Wilcoxon's
+Stage one asks on every benchmark, by Wilcoxon's rank-sum test, whether the difference stands out
+from noise; one that does not is set to 0. Stage two ranks what is left, by Wilcoxon's
 signed-rank test, over the benchmarks. The symbols are those of [1]_, section 4.1: scores a and b,
 rank sums R_a and R_b on one benchmark, differences d of medians, signed-rank sums R_A and R_B.
 
@@ -96,7 +96,7 @@ class HptResult(Result):
     `pvalue` and `confidence` (1 - p, called reliability by the authors) always belong to "the
     candidate is better"; `pvalue_baseline` to its opposite. `outcome` is "baseline" when that one
     reaches `required`, the confidence asked for. With an `alternative` it is only what that one can say;
-    JSON has `alternative` and `pvalue_two_sided` then. `most` is the largest confidence that so many
+    JSON has `alternative` and `pvalue_two_sided` then. `most` is the largest confidence that this number of
     benchmarks can give. `stage_two` names the law that gave p. `timed` says whether a screen calls
     the better side faster.
     """

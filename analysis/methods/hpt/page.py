@@ -23,7 +23,7 @@ from .winners import lines_of, stack
 
 # --- The whole answer of HPT: rank table, three conclusions, and what the paper compares it with.
 #
-# [1]_, section 5, sets the geometric-mean speedup beside the r-Speedup ("speedup error") and asks
+# [1]_, section 5, compares the geometric-mean speedup with the r-Speedup ("speedup error") and asks
 # HPT how far it trusts it ("confidence loss"); section 5.2 does the same for the paired t-test. The
 # two speedups answer different questions, so "error" is the paper's word for their distance, no more.
 #
@@ -195,7 +195,7 @@ class HptReport(Result):
     """All that HPT says about a candidate against a baseline.
 
     `plain` tests at speedup 1, `tested` at the speedup under test (the same when that is 1). `others`
-    sets HPT beside the paired t and the interval technique, where that was asked for.
+    compares HPT with the paired t and the interval technique, where that was asked for.
     """
 
     method: ClassVar[str] = "hpt"
@@ -213,7 +213,7 @@ class HptReport(Result):
         return (self.plain.conclusion, *tested, self.best.conclusion)
 
     def body(self) -> dict[str, Any]:
-        """Give the test at the speedup under test, and beside it all else."""
+        """Give the test at the speedup under test, and with it all else."""
         keys = ("confidence", "pvalue", "pvalue_baseline", "pvalue_of", "outcome", "word")
         return {
             **self.tested.body(),
@@ -246,8 +246,8 @@ def hpt_report(
     candidate, baseline, speedup, confidence, alpha, ties, scores, alternative
         As for `hpt`.
     others : bool
-        Whether the one-sided paired t on scores and the confidence interval technique are set beside
-        HPT: their confidence in `speedup`, and their largest speedup ([1]_, Tables 3 and 4).
+        Whether HPT is compared with the one-sided paired t on scores and the confidence interval technique:
+        their confidence in `speedup`, and their largest speedup ([1]_, Tables 3 and 4).
 
     Raises
     ------

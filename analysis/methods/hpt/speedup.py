@@ -353,7 +353,7 @@ def _printed(value: float, *, there: bool) -> str:
     return f"{steps / GRID:.3f}"
 
 
-# --- What the paper sets beside HPT: the paired t-test on scores, and the confidence interval technique.
+# --- What the paper compares HPT with: the paired t-test on scores, and the confidence interval technique.
 #
 # [1]_, section 5.2, gives for each of three rules its confidence in a stated speedup (Table 3) and the
 # largest speedup with a confidence r (Table 4). The paired t-test is one-sided, on the differences of
@@ -434,7 +434,7 @@ def paired_t_speedup(u: Array, v: Array, confidence: float = 0.95) -> float | No
 
 
 def other_rules(question: HptQuestion, best: HptSpeedup, confidence: float) -> list[OtherRule]:
-    """Set HPT's confidence and r-Speedup beside those of the two other rules.
+    """Compare HPT's confidence and r-Speedup with those of the two other rules.
 
     `confidence`: HPT's at the speedup under test. The rules look at the medians of the scores.
     """

@@ -31,8 +31,8 @@ from .compare import HptQuestion, Kind
 
 Signs = NDArray[np.int8]
 Changes = tuple[Array, Signs, Signs]  # the edges of one benchmark, and the winners: see `Winners`
-_EVERY = 28  # up to so many runs of both sides every ratio is looked at
-_NEAR = 6  # beyond, so many places on each side of a change
+_EVERY = 28  # up to this number of runs of both sides every ratio is looked at
+_NEAR = 6  # beyond, this number of places on each side of a change
 _FEW = 4  # searched ratios around a change, which are looked at one by one
 
 
@@ -354,8 +354,8 @@ def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, Integers]:
 # any place among them in memory proportional to m + n. Halving goes over the floating-point numbers
 # themselves, so it ends at the very number that sorting all ratios would give.
 
-MADE = 1 << 18  # up to so many ratios making and sorting them is quicker than searching
-_SORTED = 1 << 14  # so many ratios are sorted rather than halved
+MADE = 1 << 18  # ratios: up to here making and sorting them is quicker than searching
+_SORTED = 1 << 14  # ratios: up to here they are sorted rather than halved
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -212,7 +212,7 @@ class MixtureCell(Result):
             best = found.families[0]
             behind = found.mixture_bic - best.bic
             if best.family == "normal" and found.mixture.components == 1:
-                yield "of single-peaked laws the normal is best: no sign of skew"
+                yield "the normal is the best of the single-peaked laws: no sign of skew"
                 return
             word = "worse than" if behind > 0 else "better than"
             yield (

@@ -253,7 +253,7 @@ def _quantile(x: Array, level: int, levels: int) -> float:
 
 @kernel
 def _cut_points(x: Array, levels: int, cuts: Array) -> int:
-    """Write the distinct quantiles at so many levels; give their number.
+    """Write the distinct quantiles at `levels` levels; give their number.
 
     Levels inside a run of ties give its value; so only those next to a gap between different
     neighbours are computed: heavy ties need thousands of levels, and most lie inside a run.
@@ -367,7 +367,7 @@ def random_start(x: Array, n: int, k: int, draws: Array, centres: Array, bounds:
 
 @kernel
 def _distance(value: float, centres: Array, count: int) -> float:
-    """Give the squared distance from the nearest of so many centres."""
+    """Give the squared distance from the nearest of `count` centres."""
     best = np.inf
     for j in range(count):
         best = min(best, (value - centres[j]) ** 2)

@@ -109,13 +109,13 @@ class FitTest(Result):
         fitted = figures.counted(self.mixture.components, "Gaussian")
         texts = [
             f"{head} (p {figures.pvalue(self.pvalue)})",
-            f"the distance from the fitted {fitted} is {self.statistic:.4f}; of {self.resamples} samples "
-            f"drawn from the fit and fitted again, {self.further} are as far or further",
+            f"the distance from the fitted {fitted} is {self.statistic:.4f}; {self.further} of "
+            f"{self.resamples} samples drawn from the fit and fitted again are as far or further",
         ]
         if not self.rejected():
             texts.append(
-                "this is weak evidence for the fit: of samples of 35 lognormal values the test tells "
-                "about one in ten from a mixture"
+                "this is weak evidence for the fit: the test separates about one in ten samples of 35 "
+                "lognormal values from a mixture"
             )
         published = f"p as published, k/N: {self.pvalue_published:.4g}"
         return page(
@@ -222,8 +222,8 @@ def ks_fit(
         every value by a uniform share of the clock's step (half a step at most), fits the moved
         values anew, and tests that fit.
     resolution : float, optional
-        The clock's step for "jitter", in the values' unit; unless given, the greatest step of which
-        all differences are multiples.
+        The clock's step for "jitter", in the values' unit; unless given, the greatest step that divides
+        all differences.
     progress : callable, optional
         Called now and then, in the caller's thread, with the replicates done and N. What it raises
         ends the test.

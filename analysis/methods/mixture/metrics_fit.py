@@ -32,7 +32,7 @@ SIMPLEST = ("EII", "EEI", "EEE")  # of one Gaussian all models of a kind are the
 
 
 COUNTS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-LEAST_CORRELATED = 5  # runs of a cluster of which a correlation is told
+LEAST_CORRELATED = 5  # runs of a cluster whose correlation is shown
 REFERENCES = (
     "J. Worms, S. Touati, Modelling program's performance with Gaussian mixtures for parametric "
     "statistics, IEEE TMSCS 2018, section 9.1",
@@ -119,7 +119,7 @@ class MixtureOfMetrics(Gaussians):
 
     @property
     def sparse(self) -> Flags:
-        """Which components hold too few runs for a correlation: below 5, of which none is told."""
+        """Which components hold too few runs for a correlation: below 5 none is shown."""
         runs = np.rint(self.weights * (math.inf if self.n is None else self.n))
         return np.asarray(runs < LEAST_CORRELATED)
 
@@ -283,7 +283,7 @@ MOST_METRICS = 8
 
 
 def correlation(columns: Array) -> Array:
-    """Give Pearson's correlations of columns of which none is constant."""
+    """Give Pearson's correlations of columns; none of them is constant."""
     unit = _unit_columns(columns)
     return np.asarray(np.clip(unit.T @ unit, -1, 1))
 
@@ -356,7 +356,7 @@ _DEPENDENT = 1e-12  # what rounding may leave: 1 - |r| of two, the smallest eige
 
 
 def _refuse_dependent(runs: Array, names: tuple[str, ...]) -> None:
-    """Refuse metrics of which one follows from the others."""
+    """Refuse metrics if one follows from the others."""
     d = len(names)
     r = correlation(runs)
     for j in range(d):
@@ -540,7 +540,7 @@ def fit_mixture_of_metrics(
     x = np.ascontiguousarray((given / spread).T)
     most = min(most, n)
     points = np.arange(n)
-    if n > START_POINTS:  # so many of them, evenly spaced by the first metric
+    if n > START_POINTS:  # then only some, evenly spaced by the first metric
         ranks = np.linspace(0, n - 1, START_POINTS).round().astype(np.intp)
         points = np.sort(np.lexsort(x[::-1])[ranks])
     classes = start_classes(x[:, points], most)

@@ -6,7 +6,7 @@ tied by a coarse clock are first spread evenly over its tick; otherwise its step
 rule for both together is `calls_multimodal`.
 
 A Gaussian mixture needs several components for one skewed peak. So the lognormal, Weibull and gamma
-laws stand beside it, each from 0 and each from a shift c that is fitted too (x - c follows the law;
+laws stand for comparison, each from 0 and each from a shift c that is fitted too (x - c follows the law;
 times have a floor far above 0). The likelihood of a shifted law has no maximum when c may reach the
 smallest value: c stays at least sd / (4 n) below it. A shift that runs off to the other side has
 turned the law into (nearly) a Gaussian.
@@ -42,7 +42,7 @@ _CHUNK = 2_000_000  # values simulated at a time
 _ROUNDING = 1e-12
 _DENSITY_GRID = 1024
 _BANDWIDTHS = np.geomspace(4, 0.02, 100)  # in standard deviations, tried from above
-_FLAT = 4  # a flat top may be called several modes at so many times the risk
+_FLAT = 4  # a flat top may be called several modes at this multiple of the risk
 _LEAST_VALUES, _LEAST_SHARE = 3, 0.05  # what a mode of a kernel density must hold to count
 
 
@@ -142,7 +142,7 @@ def dip_test(values: ArrayLike, *, resamples: int = 2000, rng: np.random.Generat
     levels = None
     if tick is not None:
         levels = round(float(ordered[-1] - ordered[0]) / tick) + 1
-        levels = levels if levels < 100 * x.size**2 else None  # hardly a tie in so many
+        levels = levels if levels < 100 * x.size**2 else None  # hardly a tie in so fine a grid
     size = min(x.size, _MOST)
     least = (statistic - _ROUNDING) * math.sqrt(x.size / size)
     larger, left = 0, resamples

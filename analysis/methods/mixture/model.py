@@ -21,8 +21,8 @@ from ...stats.samples import Array, Indices, read_only
 
 
 LANES = 8  # values added side by side; the samples are padded to a multiple
-TILE = 256  # values; a product of so many mantissas stays below the largest number
-START_VALUES = 2000  # of a larger sample, so many evenly spaced order statistics set the start
+TILE = 256  # values; a product of this number of mantissas stays below the largest number
+START_VALUES = 2000  # of a larger sample, evenly spaced order statistics set the start
 FOUND, STATE = 6, 6  # rows of what a fit writes
 
 LEAST_MEMBERSHIP = math.sqrt(2.0**-52)  # mclust's limit on the total membership of a class

@@ -36,7 +36,7 @@ _MOST = 6  # variants drawn
 _FEWEST_BINS, _MOST_BINS = 4, 60
 _AROUND = np.linspace(-5, 5, 41)  # in standard deviations of each component
 _TALL = 2.5  # times the highest bar: from there on a curve leaves the picture,
-_HEADROOM = 1.7  # which then ends at so many times the bar
+_HEADROOM = 1.7  # which then ends at this multiple of the bar
 
 
 def mixture_picture(report: MixtureReport) -> Picture:

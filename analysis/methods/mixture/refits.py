@@ -232,7 +232,7 @@ class ModeEvidence(Result):
         return {**head, "mixture_components": self.mixture.components, **Result.body(self)}
 
     def screen(self) -> Page:
-        """Set the conclusion, what it rests on, and the laws beside each other."""
+        """Give the conclusion, what it rests on, and the laws in one table."""
         half, s = f"needs p <= {self.risk / 2:g}", self.stability
         rows = (
             *(

@@ -57,7 +57,7 @@ _NAME, _LONG_NAME, _SHORT_NAME = 24, 40, 14  # columns for names
 _PAIRS = 8  # pairs printed
 _WINNERS = 12  # variants of whom the chance to win is printed
 _SOME = 6  # variants or problems named before the rest is counted
-_LEVELS = ("one mode", "two modes", "three modes")  # levels of variability told alone (section 7.6)
+_LEVELS = ("one mode", "two modes", "three modes")  # levels with a line each (section 7.6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,7 +385,7 @@ def mixture_contest(
     )
     left_out = tuple(cell.variant for cell in cells if cell.mixture is None)
     missing = f"not compared, because no mixture fits: {', '.join(left_out)}"
-    only = f"of {len(samples)} variants only the pairs with {names[best]!r} are compared"
+    only = f"only the pairs with {names[best]!r} are compared, of {len(samples)} variants"
     found = _gathered(
         (f"{pair.first} and {pair.second}", caution)
         for pair in compared

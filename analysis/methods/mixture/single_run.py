@@ -495,7 +495,7 @@ def metric_interval(
 def faster_estimate(
     x: FittedSample, y: FittedSample, *, shift: float = 0.0, confidence: float = 0.95
 ) -> FasterEstimate:
-    """Estimate P[X < Y + shift] by I2 with its interval, and by ranks beside it.
+    """Estimate P[X < Y + shift] by I2 with its interval, and also by ranks.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class PooledRuns(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """What trades places: the first `pool` labels, of which `size` are the candidate's.
+    """What trades places: the first `pool` labels; `size` of them are the candidate's.
 
     Then come the candidate's and the baseline's half of each of `pairs` pairs.
     """
@@ -66,7 +66,7 @@ BUDGET = Budget(5_000_000)  # runs x assignments
 
 
 def loops(runs: PooledRuns, assignments: int) -> ModuleType:
-    """Give the module to go through so many assignments with: this one, or the compiled one."""
+    """Give the module to go through `assignments` with: this one, or the compiled one."""
     if BUDGET.allows(runs.values.size * assignments):
         return sys.modules[__name__]
     from . import kernel
@@ -81,7 +81,7 @@ def _transformed(centres: Array, outer: int) -> Array:
 
 
 def _medians(values: Array, upto: Integers) -> Array:
-    """Give the medians of the values taken, of which `upto` counts those up to each one."""
+    """Give the medians of the values taken; `upto` counts those up to each one."""
     number = upto[-1]
     last = values.size - 1
     low = values[np.minimum((upto <= (number - 1) // 2).sum(axis=0), last)]
@@ -89,7 +89,7 @@ def _medians(values: Array, upto: Integers) -> Array:
     return np.asarray(np.where(number % 2 == 0, 0.5 * low + 0.5 * high, low))
 
 
-@np.errstate(all="ignore")  # of benchmarks without runs on one side, which are told
+@np.errstate(all="ignore")  # of benchmarks without runs on one side, which are reported
 def _joint(runs: PooledRuns, taken: Marks) -> tuple[Array, Array, Flags]:
     """Sum both sides' centres over the benchmarks, by assignment; tell where none lacks runs.
 
@@ -217,7 +217,7 @@ def _filled(found: tuple[Array, Array, Flags], done: int, out_a: Array, out_b: A
 
 # --- What the bootstrap intervals really cover, read from a table made by simulation.
 #
-# The table lies beside this file, with the settings, the seed and the Monte Carlo error that belong
+# The table lies next to this file, with the settings, the seed and the Monte Carlo error that belong
 # to it; ``tests/calibration/make_coverage_table.py`` makes it anew from the intervals themselves.
 
 
@@ -312,7 +312,7 @@ def not_covered(kind: Literal["session", "benchmarks"]) -> list[tuple[str, str]]
 
 Unit = Literal["run", "block", "session"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
-SESSIONS = 5  # that both sides have: from so many on they are what is moved, unless asked
+SESSIONS = 5  # that both sides have: from this number on they are what is moved, unless asked
 _NOUN = {"run": "run", "block": "round"}
 
 
@@ -470,7 +470,7 @@ def _keys(a: PerformanceMatrix, b: PerformanceMatrix, unit: Unit) -> tuple[Keys,
     if missing:
         whose = " and ".join(map(repr, missing))
         what = f"unit={unit!r} needs to know each run's {unit}, and does not for {whose}"
-        say = f"a variant of a trial, or {kind} beside the values (a JSON matrix file, PerformanceMatrix.from_samples)"
+        say = f"a variant of a trial, or {kind} with the values (a JSON matrix file, PerformanceMatrix.from_samples)"
         raise UsageError(what, fix=f"take another unit, or give data that say it: {say}")
     with_sessions = unit == "block" and a.sessions is not None and b.sessions is not None
 

@@ -264,7 +264,7 @@ def _cautions(
     shares: Array,
     constant: Sequence[str],
 ) -> tuple[pages.Caution, ...]:
-    """Say what decides the components, what so many systems can show, and what single values hide."""
+    """Say what decides the components, what the number of systems can show, and what single values hide."""
     squares, p = leading**2, len(benchmarks)
     top, least = int(squares.argmax()), ""
     fix = "the systems differ most on it: look whether it belongs to the others"
@@ -309,7 +309,7 @@ def _(result: Biplot) -> pages.Page:
     alt = (
         f"The systems {figures.listed(result.systems)} as points and the benchmarks "
         f"{figures.listed(result.benchmarks)} as arrows in the plane of the first two components; "
-        "beside it bars of the variance that each component explains. The tables below give the "
+        "bars next to it show the variance that each component explains. The tables below give the "
         "coordinates"
     )
     shares = pages.table_of(
@@ -387,9 +387,9 @@ def _correlated(result: Biplot) -> pages.Section:
 
 
 _SYSTEMS, _BENCHMARKS = 40, 30  # named at most; the others are drawn without a name
-_BESIDE = 120.0  # mm of width, from which on the shares of components stand beside
+_BROAD = 120.0  # mm of width, from which on the shares of components stand next to it
 _FEWEST = 3  # systems that can lie otherwise than on a line
-_BARS, _MANY = 6, 12  # components with a bar: beside a biplot, and in a figure of their own
+_BARS, _MANY = 6, 12  # components with a bar: next to a biplot, and in a figure of their own
 _ROOM = 0.13  # of the extent, around it
 _FAR = 14  # points, from which on a thin line leads from a name to its place
 _DISTANCES = (5.0, 9.0, 15.0, 23.0, 33.0, 46.0)  # points from the place to its name
@@ -397,7 +397,7 @@ _NAME = 22  # letters
 
 
 def biplot_picture(result: Biplot, sheet: Sheet | None = None) -> Picture:
-    """Draw a biplot of the first two components, and beside it the explained variance.
+    """Draw a biplot of the first two components, and next to it the explained variance.
 
     On a `sheet` for a paper nothing is said above it, and a narrow one leaves out the shares of
     further components. Arrows have the direction and relative length of the loadings; one factor fits
@@ -405,10 +405,10 @@ def biplot_picture(result: Biplot, sheet: Sheet | None = None) -> Picture:
     """
     if len(result.systems) < _FEWEST:
         what = "a biplot of two systems is a line, whatever they are: there is nothing to see"
-        fix = "give 3 or more systems; of two, 'fairtrial plot forest' shows the speedups"
+        fix = "give 3 or more systems; 'fairtrial plot forest' shows the speedups of two"
         raise InsufficientDataError(what, fix=fix, n=len(result.systems), needed=_FEWEST)
     title, height = "", 157.5
-    broad = sheet is None or sheet.width >= _BESIDE
+    broad = sheet is None or sheet.width >= _BROAD
     if sheet is None:
         sheet = Sheet(width=233.7)
         arrows = figures.counted(len(result.benchmarks), "benchmark")
@@ -422,13 +422,13 @@ def biplot_picture(result: Biplot, sheet: Sheet | None = None) -> Picture:
 
 def shares_picture(result: Biplot, sheet: Sheet) -> Picture:
     """Draw the components' shares of the variance alone, with a line of their sums."""
-    axes = _shares(result, _MANY if sheet.width >= _BESIDE else _BARS)
+    axes = _shares(result, _MANY if sheet.width >= _BROAD else _BARS)
     together = (100 * np.cumsum(result.explained[: len(axes.x_ticks)])).tolist()
     places = [tick.value for tick in axes.x_ticks]
     axes.curve(places, together, "ink curve")
     axes.spots(places, together, "ink", r=1.6)
     axes.keys = [Key("each", "c5", "square"), Key("together", "ink curve")]
-    return arranged(sheet, [[axes]], sheet.width * (0.45 if sheet.width >= _BESIDE else 0.7))
+    return arranged(sheet, [[axes]], sheet.width * (0.45 if sheet.width >= _BROAD else 0.7))
 
 
 def _shares(result: Biplot, most: int = _BARS) -> Axes:
@@ -534,7 +534,7 @@ class _Plane:
                 for rank, k in enumerate(those)
             ]  # fmt: skip
             drawn = 0
-            for strict in (True, False):  # without room beside the arrows, a name lies on one
+            for strict in (True, False):  # without room next to the arrows, a name lies on one
                 found = placed(
                     wanted, frame=box, taken=[*taken, *(along if strict else ())], size=size,
                     measure=lambda text: wide(text, size, self.sheet.font_family), distances=_DISTANCES,

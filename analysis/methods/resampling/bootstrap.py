@@ -496,8 +496,8 @@ def _coverage(
         )
     if known is None:
         return (
-            f"the real coverage of this interval at confidence {result.confidence:g}, with so many "
-            f"{units.noun}s, is not in the table of simulated ones"
+            f"the table of simulated coverages has none for this interval at confidence {result.confidence:g} "
+            f"with this number of {units.noun}s"
         )
     n, m = known.benchmarks, known.runs
     where = {

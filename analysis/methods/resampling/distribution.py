@@ -296,7 +296,7 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> pages.Section:
 
 
 _SMALLEST, _LARGEST = 1e-300, 1e305
-_COUNTABLE = 2**53  # larger numbers of combinations are not told
+_COUNTABLE = 2**53  # larger numbers of combinations are not shown
 
 
 @checks_arguments
@@ -438,7 +438,7 @@ def compare_distributions(
 
 
 def _check_range(matrix: PerformanceMatrix) -> None:
-    """Refuse values of which means, densities or their logarithms are no numbers."""
+    """Refuse values whose means, densities or their logarithms are no numbers."""
     low, high = (pick(float(pick(runs)) for runs in matrix.samples) for pick in (min, max))
     if low < high / _LARGEST:
         what = f"the values lie too far apart for a mean: {low:.3g} and {high:.3g}"
@@ -493,7 +493,7 @@ def _reach(matrix: PerformanceMatrix, mean: Mean) -> tuple[float, float]:
 
 
 def _round_spread(matrix: PerformanceMatrix, mean: Mean, values: Array) -> float | None:
-    """Give the spread of whole rounds over that of the draws; None where it cannot be told."""
+    """Give the spread of whole rounds over that of the draws; None where it is not known."""
     if matrix.blocks is None or len(matrix.benchmarks) == 1:
         return None
     sessions = matrix.sessions or [np.zeros(len(row), dtype=np.int64) for row in matrix.blocks]

@@ -143,7 +143,7 @@ def weighted_medians(z: Array, weights: NDArray[Any]) -> Array:
 
 _CHUNK = 4096  # resamples
 _CELLS = 1 << 20  # units x resamples, where units are drawn
-_ROUNDING = 1e-12  # a variance this small beside its sum of squares is rounding
+_ROUNDING = 1e-12  # a variance this small against its sum of squares is rounding
 _Widths = Sequence[Array | None]  # by how much the deviations of each side are widened
 
 

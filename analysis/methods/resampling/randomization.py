@@ -54,7 +54,7 @@ class RandomizationTest(Result):
     1) / (N + 1) for N random assignments, k / N for all N of them, where k of them are at least as
     extreme as the observed one; two-sided twice the smaller tail, at most 1. `pvalue_candidate`,
     `pvalue_baseline`: Of the two one-sided alternatives. `pvalue_error`: Standard error of `pvalue`
-    from drawing at random; 0 when `exact`. `smallest_pvalue`: The smallest that so many assignments
+    from drawing at random; 0 when `exact`. `smallest_pvalue`: The smallest that this number of assignments
     can give. `null`: The ratio, oriented as `ratio`, under each of `resamples` assignments,
     read-only; JSON gives its quantiles. `exact`: Whether it holds every assignment. `assignments`:
     How many there are; None when there are more than 2^53; `log10_assignments` their decimal
@@ -167,7 +167,7 @@ class Reassigned:
 
     `observed` is the one of the labels as they are; `logs` has one for each assignment: all of them
     when `exact`, otherwise random ones. `assignments` is how many there are, None for more than
-    2^53 (when units lack benchmarks and the assignments were drawn, at most so many), and
+    2^53 (when units lack benchmarks and the assignments were drawn, at most their number), and
     `log10_assignments` their decimal logarithm. `partial` says that some would leave a benchmark
     without runs on one side, and do not take part.
     """
@@ -450,8 +450,8 @@ def randomization_test(
     UsageError
         If an argument is unknown or out of range, or `unit` needs ids that are not there.
     AnalysisError
-        If the matrices do not go together, a ratio leaves the range of numbers, or units lack so
-        many benchmarks that they cannot be reassigned.
+        If the matrices do not go together, a ratio leaves the range of numbers, or units lack too
+        many benchmarks to be reassigned.
 
     Notes
     -----

@@ -53,7 +53,7 @@ class ResamplingReport(Result):
         return (self.test.conclusion, interval, self.distributions.conclusion)
 
     def body(self) -> dict[str, Any]:
-        """Give the test, and beside it the interval and the distributions."""
+        """Give the test, and with it the interval and the distributions."""
         return {
             **self.test.body(),
             "word": "undecided" if self.interval is None else self.interval.word,
@@ -121,7 +121,7 @@ _MOST_BOXES = 40
 
 
 def resampling_picture(report: ResamplingReport) -> Picture:
-    """Draw the ratio beside those of random assignments, and the empirical distributions."""
+    """Draw the ratio among those of random assignments, and the empirical distributions."""
     boxes = 0.5 + 0.3 * min(len(report.distributions.systems), _MOST_BOXES)
     curves, summaries = _passes(report.distributions)
     ours, theirs = apart((report.test.candidate, report.test.baseline), _NAME)

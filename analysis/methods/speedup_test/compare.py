@@ -192,7 +192,7 @@ def speedup_test_suite(
     Parameters
     ----------
     baseline, candidate : PerformanceMatrix
-        The runs of both variants. Values of which more is better (rates) are judged by their
+        The runs of both variants. Rates, where more is better, are judged by their
         reciprocals, the times of one unit of work; a caution says so.
     confidence : float, None or mapping
         As in `speedup_test`; a mapping holds it for each benchmark.

@@ -300,7 +300,7 @@ class NothingLeftError(AnalysisError):
 def looks_like_speedup_config(path: Path) -> bool:
     """Tell whether a file begins as a configuration does: its heading, or five fields that fit.
 
-    A file ``*.cfg`` always counts as one, so that what is wrong in it is told.
+    A file ``*.cfg`` always counts as one, so that what is wrong in it is reported.
     """
     if path.suffix.lower() == ".cfg":
         return True

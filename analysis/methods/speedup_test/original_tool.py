@@ -330,7 +330,7 @@ class OriginalFiles:
         self._put(texts)
 
     def _put(self, texts: Mapping[str, str]) -> None:
-        """Write all files beside their places first, then put them there: each is whole or not there."""
+        """Write all files next to their places first, then put them there: each is whole or not there."""
         places = [Path(self.prefix + ending) for ending in texts]
         fresh = [Path(f"{place}.{os.getpid()}.part") for place in places]
         try:

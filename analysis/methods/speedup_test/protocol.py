@@ -242,7 +242,7 @@ _Judge = Callable[[Array], tuple[Flags, Array]]
 
 
 class _Found(NamedTuple):
-    """What is decided of one pair: the level, the risk that the steps are told at, and p."""
+    """What is decided of one pair: the level, the risk that the steps are taken at, and p."""
 
     level: float | None
     risk: float
@@ -295,7 +295,7 @@ def _scan(judge: _Judge, count: int) -> list[_Found]:
     good = holds & (pvalue <= risks[:, None] + P_TOLERANCE)
     best = good.argmax(axis=0)
     found, some = good.any(axis=0), holds.any(axis=0)
-    # without a level, p is told at the lowest one whose checks hold
+    # without a level, p is given at the lowest one whose checks hold
     at = np.where(found, best, len(LEVELS) - 1 - holds[::-1].argmax(axis=0))
     text = pvalue[at, np.arange(count)]
     columns = (column.tolist() for column in (best, found, text, some))

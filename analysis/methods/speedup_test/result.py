@@ -442,7 +442,7 @@ def general_cautions(
         and "weights by time let the time count twice: the gain is governed by the squares of the times",
         "accelerated-selected": weighting is not None
         and "gain and speedup of the accelerated benchmarks leave the slowdowns out: they are larger "
-        "by selection, and mean something only beside the proportion and the figures of all",
+        "by selection; read them together with the proportion and the figures of all",
     }
     return pages.cautions_of(texts)
 

@@ -128,7 +128,7 @@ class Across:
 
     `response` is what was predicted: the column's name, the columns' names, or the logarithm of their
     variation, log(standard deviation / mean) of the runs. `rows` systems were used, `left_out` have no
-    such response. `group` is the column that names families, of which there are `families`. `random` is
+    such response. `group` is the column that names the `families` families. `random` is
     the agreement on rows held out at random, as published, `grouped` that on whole families. `ceiling`
     is None where the response's noise is not known. `test_share` is the share of the rows that one split
     held out, None where each row was held out once, in folds. `importance`, the largest first, and
@@ -232,7 +232,7 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
         took = (
             "Relative influence (Friedman 2001; published as such): what the splits by a covariate took "
             "from the squared error of the rows that were learned from, in shares of 100 %, however "
-            "well others are predicted. Beside it the importance from above."
+            "well others are predicted. The importance from above stands next to it."
         )
         influence = table(
             "influence",
@@ -275,12 +275,12 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
 def _answers(found: Across) -> Iterator[str]:
     name = shorten(found.response, 60)
     once = "" if found.test_share is None else f" ({100 * found.test_share:g} %, once)"
-    text = f"systems held out at random{once}, predicted and measured {name} correlate by "
+    text = f"held out at random{once}, predicted and measured {name} correlate by "
     text += _correlation(found.random)
     if found.grouped is not None:
         by = f"{found.families:,} by {shorten(found.group or '', _COVARIATE)!r}"
-        text += f"; of families held out as a whole ({by}), by {_correlation(found.grouped)}"
-    yield f"Of {text}."
+        text += f"; for families held out as a whole ({by}), by {_correlation(found.grouped)}"
+    yield f"For systems {text}."
     if found.ceiling is not None:
         share = f"{100 * found.ceiling.noise_share:.3g} %"
         yield (
@@ -300,7 +300,7 @@ def _interval(one: Agreement) -> str:
 
 def _correlation(one: Agreement) -> str:
     if one.correlation is None:
-        return "nothing that can be told (no prediction differs)"
+        return "unknown (no prediction differs)"
     return f"{one.correlation:.3f} {_interval(one)}".rstrip()
 
 

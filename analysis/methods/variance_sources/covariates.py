@@ -328,7 +328,7 @@ def _printed_as(trial: Trial, metric: str) -> str:
 
 
 def _parsed(trial: Trial, metric: str) -> Iterator[Covariate]:
-    """Give the metrics beside the trial's own: times and counted events grow with the run."""
+    """Give the trial's metrics other than its own: times and counted events grow with the run."""
     for name in trial.metrics:
         if _printed_as(trial, name) == _printed_as(trial, metric):  # a quantile explains no mean
             continue

@@ -136,8 +136,8 @@ class CovariateColumns:
     `table` has shape (runs, k); what is unknown is 0 in all columns, and `known` tells which runs know
     their value. `places`, shape (places, k), is what the columns would be at each level, or place on the
     circle, which `labels` name; of a number there are none. `effect_of` says what an effect compares. Where
-    `either`, the columns are looked at one by one, and the best of them counts: windows of a circle, of
-    which `labels` are the names.
+    `either`, the columns are looked at one by one, and the best of them counts: windows of a circle, whose
+    names are the `labels`.
     """
 
     table: Array
@@ -505,7 +505,7 @@ class FamilyOfTests:
     """Tests that one answer makes together.
 
     The k-th order of every test is one order of the whole trial: the largest surprise of each says what
-    chance makes of so many tests, and steps down from the most surprising one [1]_.
+    chance makes of this number of tests, and steps down from the most surprising one [1]_.
     """
 
     def __init__(self, orders: int) -> None:

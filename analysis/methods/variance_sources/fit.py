@@ -56,8 +56,8 @@ def design_cautions(trials: Sequence[Trial], runs: CovariateRuns) -> tuple[Cauti
         "few-sessions": 1 < sessions < 5  # below, a variance between them is hardly known
         and f"from {sessions} sessions, the part of the variance between them is known roughly at best",
         "layout-not-recorded": any(map(_layout_hidden, trials))
-        and "the kernel chose a new memory layout for each run (aslr: on) and it is not recorded: nothing "
-        "is said of it, and padding does not tell it",
+        and "the kernel chose a new memory layout for each run (aslr: on), and nothing records it: nothing "
+        "is said of it, and padding does not show it",
         "order-of-file": any(trial.manifest.origin == "imported" for trial in trials)
         and "the runs of another tool are taken in the order of its file; nothing is known to have been "
         "randomized",
@@ -86,7 +86,7 @@ def components_of(runs: CovariateRuns) -> tuple[Component, ...]:
     The model of a logarithm is a mean and independent random effects, one for each source that the data
     can tell from the others; their variances are those of the largest restricted likelihood, in closed
     form of the ratio for one source [1]_, by average information for several [2]_. What is left is
-    ``run``. Where runs consist of iterations, the runs' variance is freed of what the mean of so many
+    ``run``. Where runs consist of iterations, the runs' variance is freed of what the mean of their
     iterations would vary anyway.
     """
     found: list[Component] = []
@@ -356,13 +356,13 @@ class _Suspect(NamedTuple):
 
     @property
     def directions(self) -> tuple[Directions, ...]:
-        """All directions of which it is asked how well they fit."""
+        """All directions whose fit is asked for."""
         both = self.witnesses
         return (self.found,) if both is None else (self.found, both.rate, both.count)
 
 
 class _Tested(NamedTuple):
-    """What is told of a factor, before it is adjusted for the number of all."""
+    """What is found of a factor, before it is adjusted for the number of all."""
 
     factor: Factor
     surprise: float
@@ -425,7 +425,7 @@ def factors_of(
 def _of_cell(
     which: tuple[CellRuns, list[Covariate]], _going_on: Progress, *, asked: FactorQuestion
 ) -> list[_Tested]:
-    """Give what is told of the factors of one cell."""
+    """Give what is found of the factors of one cell."""
     cell, suspects = which
     shuffles = Shuffles(cell, asked.permutations, asked.stream("shuffles", cell))
     shifts = Shifts(cell, asked.permutations, asked.stream("shifts", cell))
@@ -482,7 +482,7 @@ def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: flo
 def _between(
     cell: CellRuns, covariate: Covariate, columns: CovariateColumns, asked: FactorQuestion
 ) -> _Tested | None:
-    if columns.either:  # windows of a circle are for runs: sessions are too few for so many
+    if columns.either:  # windows of a circle are for runs: sessions are too few for all of them
         return None
     rng = asked.stream("sessions", cell, covariate.name)
     known = between_sessions(cell, columns, asked.permutations, rng)
@@ -551,7 +551,7 @@ def _cautions(
         "straight line in time"
     )
     level = (
-        f"cannot tell: in {sessions}, what differs between sessions only is not told from the sessions "
+        f"cannot tell: in {sessions}, nothing separates what differs between sessions only from the sessions "
         f"themselves: {figures.listed(apart, 12)}"
     )
     same = f"not tested, because they do not vary: {figures.listed(constant, 12)}"

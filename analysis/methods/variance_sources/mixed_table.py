@@ -26,7 +26,7 @@ from ...words import shorten
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # beside numbers
+UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # among numbers
 _MOSTLY = 0.9  # share of numbers, from which texts among them are worth a word
 _DAY_S = 86400.0
 MOST_FLAGS = 100  # that are covariates, as published

@@ -253,7 +253,7 @@ class Labelled:
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """The modes to be told from the others: all, or the rarer one of two."""
+        """The modes to be separated from the others: all, or the rarer one of two."""
         counts = np.bincount(self.labels[self.labels >= 0])
         if counts.size == 2:
             return (0,) if counts[0] < counts[1] else (1,)
@@ -267,7 +267,7 @@ class Separation:
     `j` is Youden's J of the best `rule`, `pvalue` the share of orders with as large a statistic,
     (k + 1) / (N + 1). `inside` and `outside` are the shares of the mode's runs, and of the others, that the
     rule names; `means` those of the covariate in both. `accuracy`, held out, is the mean of the shares of
-    the mode's runs and of the others that are told rightly, by a rule that was found without their session:
+    the mode's runs and of the others that are classified rightly, by a rule that was found without their session:
     guessing gives 0.5.
     """
 
@@ -473,7 +473,7 @@ def _percent(share: float) -> str:
 _SEPARATES = 0.7  # held out: less is an effect on the shares of the modes, and separates nothing
 _NEARLY = 0.1  # of accuracy: what was fixed before the run may tell so much less
 _AS_WELL = 0.02  # of accuracy: no difference
-_STEPS = 2  # so many orders in one of the smallest adjusted p-value that counts
+_STEPS = 2  # orders in one of the smallest adjusted p-value that counts
 _MOST = 200_000
 
 

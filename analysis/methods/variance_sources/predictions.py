@@ -84,7 +84,7 @@ class HeldOut(NamedTuple):
 
 
 def model_of(columns: Sequence[TableColumn], rows: int, seed: int) -> Any:  # noqa: ANN401 - sklearn's
-    """Give the model of these covariates, where there are so many rows; levels come first in it."""
+    """Give the model of these covariates, where there are `rows` rows; levels come first in it."""
     levels = [k for k, column in enumerate(columns) if not column.numeric]
     encoder = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan,

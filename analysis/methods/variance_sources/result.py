@@ -102,7 +102,7 @@ class Mode:
     that the factor tells from the others, counted from 1; it is `causal` where it was drawn, and where it
     `may_follow` from a long run no other factor separates the modes. `inside` and `outside` are the shares
     of the mode's runs, and of the others, that have the values of the `sentence`. `accuracy`, held out, is
-    the mean of the shares of the mode's runs and of the others that are told rightly, by values that were
+    the mean of the shares of the mode's runs and of the others that are classified rightly, by values that were
     chosen without their session; `chance` is what guessing attains. `pvalue` is adjusted for all factors
     of all benchmarks and variants; `others` separate the modes by the same rules.
     """
@@ -134,7 +134,7 @@ class Sources(Result):
     `of`: The trials, or the table. `response`, `unit`: The metric, or the column, and its unit.
     `confidence`: Of the intervals; 1 minus it is the family-wise risk. `permutations`: How many
     orders each factor was held against; None of a table. `seed`: Where the random draws come from;
-    None where it was not told. `correlation`, `correlation_grouped`, `ceiling`: Of predicted and
+    None where nobody gave it. `correlation`, `correlation_grouped`, `ceiling`: Of predicted and
     measured values that were held out, split at random and by group, and what no predictor can
     pass; None where they do not apply. `importance`: Of a table's factors, the largest first.
     `systems`: Of a table: what predicts its performance, and its variation where the table tells
@@ -227,7 +227,7 @@ def _component_text(groups: _Groups) -> Iterator[str]:
             some = f"{shorten(variant, _NAME)}, benchmarks aside"
             if bench is not None:
                 some = f"{shorten(bench, _NAME)} / {shorten(variant, _NAME)}"
-            yield f"{some}: of the variance lies {', '.join(shares)}"
+            yield f"{some}: the variance lies {', '.join(shares)}"
 
 
 def _sd(one: Component) -> Value:
@@ -251,7 +251,7 @@ _FACTOR_NAME = 20
 _SENTENCES = 12
 _LEAST_ROWS, _FACTOR_ROWS = 10, 40
 _NEAR = 1e-9
-_NOTHING_KNOWN = "no factor could be tested: nothing that may explain a run, and varies, is known of enough of these runs"
+_NOTHING_KNOWN = "no factor could be tested: too few of these runs have a known value that varies and may explain them"
 _MAY_FOLLOW = (
     "may follow: there is more of it in a long run, whatever made the run long. Effect and interval are of "
     "its rate per second; p asks rate and count alike, and is 1 where they go opposite ways"
@@ -286,7 +286,7 @@ def factor_sections(found: Sources) -> tuple[Section, ...]:
 
 
 def standing_out(found: Sources) -> list[Factor]:
-    """Give the factors that are told from chance over the whole trial: causes first."""
+    """Give the factors that stand out from chance over the whole trial: causes first."""
     risk = 1 - found.confidence + 1e-12  # 1 - 0.95 is not 0.05 in binary fractions
     out = (one for one in found.factors if _first(one)[0] <= risk)
     return sorted(
@@ -438,7 +438,7 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
         ("<variant", lambda mode: shorten(mode.variant, _NAME)),
         ("<modes", means),
         ("<separated by", separated),
-        ("told rightly", "accuracy", lambda share: f"{100 * share:.0f} %"),
+        ("classified rightly", "accuracy", lambda share: f"{100 * share:.0f} %"),
         ("by chance", "chance", lambda share: f"{100 * share:.0f} %"),
         ("p, adjusted", "pvalue", figures.significant),
     )

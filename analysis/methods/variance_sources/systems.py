@@ -100,8 +100,8 @@ def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:
         "rows-without-response": left > 0
         and f"{left:,} of {left + found.rows:,} rows have no {text}, and were left out: {why}",
         "ceiling-unknown": ceiling is None
-        and f"how exactly {text} was measured is not known, and so not how well it could be predicted at "
-        f"best: {more}",
+        and f"nobody knows how exactly {text} was measured, nor how well it could be predicted at best: "
+        f"{more}",
         "response-is-noise": ceiling is not None
         and ceiling.correlation == 0
         and f"{text} varies no more between the rows than its own noise explains: there is nothing to predict",
@@ -173,7 +173,7 @@ def sources_of_table(
     rng : numpy.random.Generator
         Of splits, shuffles and intervals.
     seed : int, optional
-        Where `rng` comes from, to be told in the result.
+        Where `rng` comes from, to be said in the result.
     workers : int, optional
         Processes at the same time; they change no number. Without it a ``joblib.parallel_config``
         around the call decides on their number and kind; without either there is one.

@@ -368,7 +368,7 @@ def families_of(table: MixedTable, group: str, rows: Indices) -> tuple[Indices, 
 
 
 def check_split(rows: int, tested: int, share: float, table: MixedTable) -> None:
-    """Refuse a split of which one side is too small."""
+    """Refuse a split with a side that is too small."""
     text = f"with a test share of {share:g},"
     for count, needed, how in (
         (tested, _TESTED, "are held out"),

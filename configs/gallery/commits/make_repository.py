@@ -1,4 +1,4 @@
-"""Make a git repository of ten commits of bzip2, of which the sixth is slower, and what is compressed.
+"""Make a git repository of ten commits of bzip2, the sixth of them slower, and what is compressed.
 
     python3 make_repository.py SOURCES
 

@@ -1,4 +1,4 @@
-// Records through JSON, sorted and summed, so many times in one process: the time of each on a line of its own.
+// Records through JSON, sorted and summed, N times in one process: the time of each on a line of its own.
 const times = Number(process.argv[2]);
 const records = Array.from({length: 20000}, (_, i) => ({id: (i * 7919) % 20011, name: 'n' + (i % 97), tags: [i % 3, i % 5]}));
 for (let k = 0; k < times; k++) {

@@ -66,7 +66,7 @@ class Told:
 
 
 class UnknownTypeError(TypeError):
-    """A type of which this module does not know what JSON it becomes."""
+    """A type whose JSON this module does not know."""
 
 
 class Definitions:

@@ -45,7 +45,7 @@ OPEN = dict[str, Any]
 
 
 def added(*left: str, maybe: tuple[str, ...] = (), **keys: Any) -> Own:  # noqa: ANN401 - types
-    """Give the fields without `left`, and keys beside them."""
+    """Give the fields without `left`, and further keys."""
     return Own(keys, frozenset(left), frozenset(maybe))
 
 

@@ -1,4 +1,4 @@
-"""A cgroup of its own for each run: made before the clock is read, told of and removed after it.
+"""A cgroup of its own for each run: made before the clock is read, reported and removed after it.
 
 Source: Documentation/admin-guide/cgroup-v2.rst of Linux; posix_spawnattr_setcgroup_np of glibc 2.39.
 """
@@ -346,7 +346,7 @@ class Account:
 
         posix_spawn wakes the launcher when the program is loaded, but it may wait while that runs on
         (always with SCHED_BATCH, which preempts nobody). Such waiting is the program's own time. It
-        is told by what posix_spawn took beyond twice the launcher's work; and the launcher cannot have
+        shows as what posix_spawn took beyond twice the launcher's work; and the launcher cannot have
         waited longer than the program, from its birth to its end, neither ran nor waited.
         """
         if self._delay is None or self._target is None:
@@ -356,12 +356,12 @@ class Account:
         beyond = on_cpu < min(_COMPLETE * all_ns, all_ns - _APART_NS)
         if beyond or on_cpu < _COMPLETE * processor_s * 1e9:
             return _UNKNOWN
-        beside = max(0, spawn_ns - 2 * self._on_cpu)
+        normal = max(0, spawn_ns - 2 * self._on_cpu)
         room = max(0, wall_ns - on_cpu - run_delay)
         return {
             "on_cpu_ns": on_cpu,
             "run_delay_ns": run_delay,
-            "launcher_delay_ns": min(max(0, self._delay - beside), room),
+            "launcher_delay_ns": min(max(0, self._delay - normal), room),
             "launcher_on_cpu_ns": self._on_cpu,
         }
 

@@ -52,7 +52,7 @@ class Padding:
         self._buffer = ctypes.create_string_buffer(self._head)
 
     def cut(self, length: int) -> int:
-        """End the value after so many bytes; give the address of the variable."""
+        """End the value after `length` bytes; give the address of the variable."""
         if length > self._longest:
             self._longest = self._end = max(length, _PAGE)
             self._buffer = ctypes.create_string_buffer(self._head + b"x" * self._longest)
@@ -472,7 +472,7 @@ class Launcher:
             pass
 
     def _peak(self) -> int:
-        """Peak memory of this process in bytes: no target can be told to have used less."""
+        """Peak memory of this process in bytes: for a target, no lower peak can be seen."""
         data = os.pread(self.status, 4096, 0)
         start = data.find(b"VmHWM:")
         return int(data[start + 6 : data.find(b"kB", start)]) * 1024 if start >= 0 else 0

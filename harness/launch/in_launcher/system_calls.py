@@ -189,12 +189,12 @@ def enter_namespace(kind: str) -> None:
     os.close(starter)
 
 
-# --- Counters of processor and kernel: opened beside the runs, read before and after each.
+# --- Counters of processor and kernel: opened outside the runs, read before and after each.
 #
 # The events count nothing of the launcher itself: they are opened disabled, a child inherits them
 # so, and its exec enables them. What a spawn that fails does is therefore not counted either.
 #
-# Beside them stands one event that no child inherits. Without it the kernel takes the events of a
+# With them stands one event that no child inherits. Without it the kernel takes the events of a
 # child for a copy of the launcher's, and where the two follow each other on a CPU it exchanges
 # them: the child's exec then enables the launcher's own, once, and every later run would count
 # nothing.

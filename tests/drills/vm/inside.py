@@ -216,7 +216,7 @@ def check_user():
     told(
         "another process in the group keeps the controllers",
         row["peak_memory_tree_bytes"] is None and row["tree_cpu_s"] > 0
-        and any("it holds processes beside fairtrial" in f["what"] for f in findings),
+        and any("it holds processes other than fairtrial" in f["what"] for f in findings),
         said=[f["what"] for f in findings], cpu=row["tree_cpu_s"],
     )  # fmt: skip
     trial = Trial(

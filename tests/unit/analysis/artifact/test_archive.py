@@ -220,10 +220,10 @@ def test_what_is_no_plain_file_is_refused(tmp_path, mode):
     ("names", "what"),
     [
         (("a", "a"), "twice"),
-        (("A\u00fc", "a\u00fc"), "beside each other"),
-        (("\u00e9", "e\u0301"), "beside each other"),
-        (("a\u00fc", "a\u00fc/b"), "beside each other"),
-        (("D\u00fc/x", "d\u00fc/y"), "beside each other"),
+        (("A\u00fc", "a\u00fc"), "into one folder"),
+        (("\u00e9", "e\u0301"), "into one folder"),
+        (("a\u00fc", "a\u00fc/b"), "into one folder"),
+        (("D\u00fc/x", "d\u00fc/y"), "into one folder"),
     ],
 )
 def test_names_for_one_place_are_refused(tmp_path, names, what):
@@ -289,7 +289,7 @@ def test_a_directory_of_a_million_lines_is_refused_before_it_is_read(tmp_path):
     lines = data[start:-22] * 10**6
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, len(lines), start, 0)
     path.write_bytes(data[:start] + lines + end)
-    refuses(path, "directory is larger")
+    refuses(path, "directory is too large")
 
 
 def test_limits_can_be_raised_and_lowered(archive):

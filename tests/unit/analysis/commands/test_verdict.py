@@ -131,7 +131,7 @@ def test_what_pairs_and_ranks_do_not_have_is_refused(trial, asked, option):
     # seen: --pairs --gate 'slower>2%' passed a slower program with exit code 0
     code, shown, err = executed("verdict", trial, asked, option)
     assert (code, shown) == (2, "")
-    assert f"{option.partition('=')[0]}" in err.partition("does nothing beside")[0]
+    assert f"{option.partition('=')[0]}" in err.partition("does nothing together with")[0]
 
 
 def test_pairs_lead_back_to_the_metric_that_was_asked(trial, monkeypatch):

@@ -558,11 +558,11 @@ def test_the_spread_is_that_of_an_earlier_trial_of_the_same_cells():
     [
         (
             3,
-            "3 sessions, 2 benchmarks by size: counts that do not vary, of which 4 sessions decide",
+            "3 sessions, 2 benchmarks by size: the counts do not vary, so 4 sessions decide",
         ),
         (
             4,
-            "4 sessions, 2 benchmarks by size: counts that do not vary, of which 4 sessions decide",
+            "4 sessions, 2 benchmarks by size: the counts do not vary, so 4 sessions decide",
         ),
     ],
 )

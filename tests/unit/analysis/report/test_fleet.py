@@ -165,7 +165,7 @@ def test_the_paper_says_what_was_measured_where(fleet):
     told = told_of(folder)["paper"][0]
     text = "".join(one["text"] for one in told["paragraph"])
     assert "in four sessions on each of three hosts, four runs of each in a session" in text
-    assert "One more host was planned, of which nothing could be judged." in text
+    assert "One more host was planned, but left nothing to judge." in text
     assert "for hosts like these (2 degrees of freedom)" in text
     assert told["commands"][0] == "fairtrial submit campaign.yaml --hosts lab1,lab2,lab3,lab4"
     names = [one["name"] for one in told["hashes"]]

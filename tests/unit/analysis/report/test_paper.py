@@ -151,7 +151,7 @@ def test_what_the_trial_does_not_say_is_said_to_be_unknown(synthetic, chapter) -
         ({"confidence": 0.9}, "90 % intervals"),
         ({"always_valid": True}, "95 % confidence sequences"),
         ({"weights": {"text": 2.0}}, "weighted over benchmarks"),
-        ({"benchmarks": ["text"]}, "of which two variants on one benchmark were judged"),
+        ({"benchmarks": ["text"]}, "(two variants on one benchmark were judged)"),
     ],
 )
 def test_each_option_of_judging_changes_the_paragraph(made, chapter, asked, words) -> None:

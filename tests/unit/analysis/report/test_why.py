@@ -23,7 +23,7 @@ from analysis.record.profiles import PROFILE, profiles_of, read_profile
 from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page
 from analysis.report.subject import subject_of, subjects_of
-from analysis.report.why import beside, chapter
+from analysis.report.why import chapter, profiles_beside
 from tests.profiled import CALLS, profile_beside
 
 
@@ -216,8 +216,8 @@ def beside_trial(made, tmp_path):
     return tmp_path / "runs" / "sort"
 
 
-def look(trial, variants=("slow",)):
-    return beside(trial, read_manifest(trial), frozenset(variants), KEYS, 0.95)
+def look(trial, variants=("slow",), benchmarks=KEYS):
+    return profiles_beside(trial, read_manifest(trial), frozenset(variants), benchmarks, 0.95)
 
 
 FOREIGN = {
@@ -294,10 +294,7 @@ def test_what_is_not_asked_for_is_left_alone(beside_trial):
     found = look(beside_trial)
     assert [len(one.explained) for one in found.recorded] == [1]
     assert found.faults == ()
-    assert (
-        beside(beside_trial, read_manifest(beside_trial), frozenset({"slow"}), ("logs",), 0.95)
-        is None
-    )
+    assert look(beside_trial, benchmarks=("logs",)) is None
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_sentence(beside_trial):

@@ -99,7 +99,7 @@ TOP = [
     ("protocol: {max_time: 300h}", 22, "'max_time' must be a duration", "300h", ""),
     ("protocol: {stop: {width: 0.015, min_runs: 2}}", 43,
      "'min_runs' must be a whole number of at least 3, not '2'", "2", ""),
-    ("protocol: {runs: 9, stop: {width: 0.015}}", 18, "'runs' cannot stand beside 'stop'", "9", "stop.max_runs"),
+    ("protocol: {runs: 9, stop: {width: 0.015}}", 18, "'runs' cannot be combined with 'stop'", "9", "stop.max_runs"),
     ("protocol: {order: sequential, stop: {width: 0.015}}", 19,
      "'order' has no blocks, between which 'stop' could look", "sequential", "'shuffled'"),
     ("protocol: {stop: {min_runs: 6}}", 12, "'width' is missing in protocol.stop", "stop", "add it"),

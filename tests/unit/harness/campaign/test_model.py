@@ -361,7 +361,7 @@ WRONG = [
     ("counters: [" + ", ".join(["cycles"] * 33) + "]", "1:11",
      "'counters' must not have more than 32 entries", "delete some"),
     ("counters: {events: [cycles], every: 2}\nprotocol: {stop: {width: 0.1, max_runs: 8}}", "1:37",
-     "of 8 blocks at most, 4 are not counted, and 'stop' looks at 5 of those at least",
+     "4 of at most 8 blocks are not counted, and 'stop' looks at no fewer than 5 of those",
      "raise 'every' or stop.max_runs"),
 ]  # fmt: skip
 

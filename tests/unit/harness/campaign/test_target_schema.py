@@ -380,8 +380,8 @@ SERVICE = PLAIN % "{sync}" + "services: {s: {%s}}\n"
         (
             SERVICE % "command: [x, '{s.port}'], ready: {output: a, command: b}",
             "4:70",
-            "'command' cannot stand beside 'output': one sign is enough",
-            "delete one of them",
+            "'command' cannot be combined with 'output'",
+            "delete one: one sign is enough",
         ),
         (
             SERVICE % "command: [x], ready: {output: '('}",

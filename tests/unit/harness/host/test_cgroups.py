@@ -244,7 +244,7 @@ def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, mon
     with RunGroups(dataclasses.replace(OWN, others=3), kernel) as groups:
         assert groups.controllers == ()
         assert groups.withheld == (
-            "/g cannot hand down its controllers: it holds processes beside fairtrial, 3 of them"
+            "/g cannot hand down its controllers: it holds processes other than fairtrial (3)"
         )
 
 

@@ -57,7 +57,7 @@ BEFORE = [
     ("turbo", "amd", {f"{CPU}/cpufreq/boost": "1"}, "warn", "on"),
     ("turbo", "arm_biglittle", {}, "unknown", "no switch"),
     ("smt", "amd", {}, "ok", "no other thread"),
-    ("smt", "numa", {f"{CPU}/isolated": "19"}, "ok", "cpu19 beside cpu3 is isolated"),
+    ("smt", "numa", {f"{CPU}/isolated": "19"}, "ok", "cpu19 on the core of cpu3 is isolated"),
     ("smt", "intel_pstate", {}, "warn", "cpu3 shares its core with cpu7"),
     ("smt", "vm_no_cpufreq", {}, "unknown", "threads of shared cores"),
     ("smt", "container", {}, "unknown", "does not show which CPUs share a core"),

@@ -124,7 +124,7 @@ def test_events_beyond_the_processors_places_name_those_that_have_them():
     )
     (one,) = look.missing
     assert one.what == (
-        "the processor has no counter left for it beside cycles; the kernel's watchdog takes one"
+        "the processor has no counter left for it after cycles; the kernel's watchdog takes one"
     )
     assert "multiplex: allow" in one.fix
     assert "nmi_watchdog=0" in one.fix

@@ -182,14 +182,14 @@ def test_with_two_usable_cpus_they_share_fairtrials_and_that_is_said():
     assert chosen.services == {"redis/always": (0,)}
     assert chosen.reserved == before.reserved
     assert chosen.cautions[-1] == (
-        "no CPU is left for services (redis/always): they run on 0, beside fairtrial itself"
+        "no CPU is left for services (redis/always): they share CPU 0 with fairtrial itself"
     )
 
 
 def test_with_one_usable_cpu_they_run_beside_the_runs_and_that_is_said():
     chosen, _ = service_cpus_plan(hosts.amd(), {"s": AUTO}, usable=(0,))
     assert chosen.services == {"s": (0,)}
-    assert "beside fairtrial and the measured programs" in chosen.cautions[-1]
+    assert "with fairtrial and the measured programs" in chosen.cautions[-1]
 
 
 def test_cpus_that_are_named_are_taken_from_fairtrial():

@@ -106,7 +106,7 @@ class TestContents:
             (campaign.folder / name).write_bytes(data)
         made = pack(campaign.trial, campaign=campaign.file)
         # a program that was measured, and is another one now
-        assert "not what was measured" in made.missing["build-a.sh"].why
+        assert "changed since it was measured" in made.missing["build-a.sh"].why
         assert made.missing["hook.py"].sha256 == hashlib.sha256(data).hexdigest()
         assert "--binaries" in made.missing["hook.py"].why
         with_them = pack(campaign.trial, campaign=campaign.file, binaries=True)
@@ -153,7 +153,7 @@ class TestContents:
         (campaign.folder / "want.txt").unlink()
         made = pack(campaign.trial, campaign=campaign.file)
         old = hashlib.sha256(b"hi\n").hexdigest()
-        assert "not what was measured" in made.missing["data/in.txt"].why
+        assert "changed since it was measured" in made.missing["data/in.txt"].why
         assert made.missing["data/in.txt"].sha256 == old
         assert made.missing["want.txt"].why == "it is not there any more"
         assert made.missing["want.txt"].sha256 == old
@@ -336,7 +336,7 @@ class TestContents:
         made = pack(campaign.trial, campaign=named)
         place = f"campaigns/{campaign.trial.name}/campaign.yaml"
         assert made.files[place] == named.read_bytes()
-        assert "cannot be unpacked beside" in made.missing["campaign.yaml"].why
+        assert "cannot be unpacked together with" in made.missing["campaign.yaml"].why
 
     def test_files_of_other_tools_are_packed_as_they_are(self, pack, tmp_path):
         (tmp_path / "x.csv").write_text("a,1,2\n")

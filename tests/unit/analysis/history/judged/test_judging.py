@@ -159,7 +159,7 @@ def test_fewer_than_eight_nights_are_shown_and_nothing_is_told():
     assert str(history).count("2026-09-2") >= 7
     told = judge_nights(nights_of(series(noise(7))))
     assert told.exit_code == 0
-    assert told.sentence == "7 nights: 8 are needed before a change can be told"
+    assert told.sentence == "7 nights: 8 are needed to find a change"
 
 
 def test_a_series_that_ended_is_searched_and_not_gated():

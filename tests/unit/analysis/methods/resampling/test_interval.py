@@ -529,7 +529,7 @@ def test_a_confidence_that_was_not_simulated_is_said() -> None:
     found = bootstrap_speedup(*suite(), confidence=0.83, rng=rng())
     assert found.known_coverage is None
     assert "real coverage is not known" in found.conclusion
-    assert "not in the table" in found.cautions[0]
+    assert "the table of simulated coverages has none" in found.cautions[0]
     one_sided = bootstrap_speedup(*suite(), confidence=0.95, sides="lower", rng=rng())
     assert one_sided.known_coverage is not None
 

@@ -135,7 +135,7 @@ def test_what_each_session_builds_is_no_difference_between_two_trials(subject, r
 
 def test_a_session_without_a_record_is_said(subject, recorded):
     chapter = conditions(subject([recorded(1), recorded(3)]))
-    assert "Of 1 of them there is no record." in chapter["hosts"][0]["same"]
+    assert "1 of them has no record." in chapter["hosts"][0]["same"]
     assert rows(chapter)["load before"]["cells"][1] == "unknown"
 
 
