@@ -118,7 +118,9 @@ def read_text(
         and (several := next((c.about for c in found.cautions if c.about[1:]), ()))
     ):
         first = rows[0][0].text
-        roles = f"benchmark={first or 'benchmark'}, variant={'+'.join(several)}"
+        units = [name[name.rfind("(") :] for name in several if "(" in name] or [""]
+        alike = [name for name in several if name.endswith(max(units, key=units.count))]
+        roles = f"benchmark={first or 'benchmark'}, variant={'+'.join(alike)}"
         fix = "" if first else "head the names 'benchmark', and "
         fix += f"say which: --columns '{roles}', or --layout rows for runs"
         what = f"the columns {figures.listed(several, 4)} may be variants, or runs of one"
@@ -326,7 +328,9 @@ def _value(source: str, cell: PlacedText, decimal: Decimal | None) -> float:
     if value is None:
         small = NUMBER.fullmatch(cell.text) is not None and decimal != "comma"
         what = "is too small for a number of 64 bits" if small else "is not a number"
-        _refuse_cell(source, cell, f"{shown(cell.text)} {what}", SAY if "," in cell.text else None)
+        plain = cell.text.replace(",", "")
+        fix = SAY if plain != cell.text and is_numeric(plain) else None
+        _refuse_cell(source, cell, f"{shown(cell.text)} {what}", fix)
     return value
 
 

@@ -16,24 +16,21 @@ from .headings import (
     direction_in,
     holds_units,
     is_commit,
-    is_failed,
-    is_good,
     is_measured,
-    is_outcome,
     is_role_word,
     is_setting,
-    is_warmup,
     may_be_outcome,
-    plain_heading,
 )
-from .parsing import all_numbers
+from .parsing import SAY, all_numbers, is_failed, is_good, is_outcome, is_warmup, plain_heading
 
 Whole = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 Truth = np.ndarray[Any, np.dtype[np.bool_]]
 _WORDS = 12  # words of a column that says what became of a run; numbers of a setting
 _HASH = re.compile(r"[0-9a-fA-F]{7,64}")
 _DAY = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?")
-_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?")
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T _]\d\d[:\-]?\d\d.*)?|\d\d:\d\d:\d\d(\.\d+)?")
+_RATIO = re.compile(r" ?[x×%]$")  # behind a number, which 1.5x and 12 % are
+_LONG = 40  # characters of a text that is no name where another one says the same
 _MOST = 1_000_000  # groups that are looked up, not sorted
 
 
@@ -92,14 +89,16 @@ def settled(
     own, numbered = (*found.variant, *found.benchmark), found.process is not None
     groups = grouped([some[k] for k in own], rows)
     keys = {k for k in (found.time, found.host) if k is not None}
-    texts = {k: some[k].among() for k in rest if k in found.rest}
+    rest = [k for k in rest if k in found.rest]
+    texts = {k: [_RATIO.sub("", text.strip()) for text in some[k].among()] for k in rest}
     hashes = {k: all(_HASH.fullmatch(text.strip()) for text in of) for k, of in texts.items()}
     numbers = {k: all_numbers(of) for k, of in texts.items()}
-    for k in sorted(texts, key=lambda k: (hashes[k], len(texts[k]), numbers[k])):
+    long = {k: max(map(len, of), default=0) > _LONG for k, of in texts.items()}
+    for k in sorted(texts, key=lambda k: (hashes[k], len(texts[k]), long[k], numbers[k])):
         codes, named = some[k].codes, k in keys and not numbers[k]
         if named or len(texts[k]) < 2 or _follows(codes, *groups):
             continue
-        if not _tells(headings[k], texts[k], codes, rows, len(groups[1]), numbered=numbered):
+        if not _tells(headings[k], texts[k], codes, groups, numbered=numbered):
             continue
         side = several and _follows(some[found.variant[0]].codes, *grouped([some[k]], rows))
         to = "of_variant" if side else "factors"
@@ -173,39 +172,54 @@ def _by_words(
         without = found.unit is None and "unit" not in found.literal
         without = without and not all(unit for _, _, unit in found.values)
         told = all(map(is_outcome, words)) and (len(words) == 1 or any(map(is_failed, words)))
-        if some if named else told:
+        if (some if named else told) and found.stated.isdisjoint(found.ok):
             found = _moved(found, k, ok=(*found.ok, k))
+        elif words & {*SAY["warm"]} and None not in map(is_warmup, words) and found.warmup is None:
+            found = _moved(found, k, warmup=k)
         elif without and holds_units(headings[k], texts):
             found = _moved(found, k, unit=k)
     return found
 
 
 def _tells(
-    heading: str, texts: Sequence[str], codes: Whole, rows: int, names: int, *, numbered: bool
+    heading: str, texts: Sequence[str], codes: Whole, groups: tuple[Whole, Whole], *, numbered: bool
 ) -> bool:
-    """Tell whether a column that does not follow from the names so far tells rows apart.
+    """Tell whether a column that does not follow from the names so far, which part `groups`, tells rows apart.
 
-    Of as many texts as rows only a word of names does, where no column numbers the runs, and whole numbers of a setting.
+    Of as many texts as rows only a word of names does, where no column numbers the runs, and whole numbers of a setting;
+    and few numbers that each name has, all as often, if they do not count its rows.
     """
-    many, stripped = len(texts), [text.strip() for text in texts]
+    many, rows, names = len(texts), len(codes), len(groups[1])
     each, few = many > max(2, rows // 2), many <= max(20, rows // 4)
-    if all(_DATE.fullmatch(one) or not one for one in stripped):
+    if heading.endswith(".@"):  # the key of an object is a name
+        return True
+    if all(_DATE.fullmatch(one) or not one for one in texts):
         return False
     if is_commit(heading) or not all_numbers(texts):
         return few and (not each or (is_role_word(heading) and not numbered))
-    last = plain_heading(heading).rpartition("_")[2]
-    role = is_role_word(heading) and not is_setting(heading)
-    if role or last in ORDER or is_measured(heading):
+    if (last := plain_heading(heading).rpartition("_")[2]) in ORDER or is_measured(heading):
         return False
     values = sorted(value for one in texts if (value := number_in(one)) is not None)
     whole = all(value == int(value) for value in values)
+    running = values[:1] != [] and values == [values[0] + k for k in range(many)]
+    even = many <= _WORDS and (numbered or not running) and _crosses(codes, groups)
+    if even or (is_role_word(heading) and not is_setting(heading)):
+        return even
     if each:  # n may number the rows
-        running = values in ([*range(many)], [*range(1, many + 1)])
-        return few and is_setting(heading) and whole and not (running and last == "n")
+        numbers = running and values[0] <= 1
+        return few and is_setting(heading) and whole and not (numbers and last == "n")
     counts = np.bincount(codes)
     if many <= _WORDS and many * 2 <= rows / names and counts.max() <= 2 * counts[counts > 0].min():
         return True  # few values, each as often
     return is_setting(heading) and (whole or many <= _WORDS)
+
+
+def _crosses(codes: Whole, groups: tuple[Whole, Whole]) -> bool:
+    """Tell whether all groups, several or of several rows for each, have all of the codes as often."""
+    names, levels = len(groups[1]), len(np.unique(codes))
+    _, counts = np.unique(groups[0] * (int(codes.max()) + 1) + codes, return_counts=True)
+    each = int(counts.min())
+    return len(counts) == names * levels and each == counts.max() and max(names, each) > 1
 
 
 def _follows(codes: Whole, groups: Whole, first: Whole) -> bool:

@@ -1,10 +1,4 @@
-"""Text that tools print: what perf stat counts, and the logs of JMH and of Renaissance.
-
-Without ``--table`` there are no runs, only means of ``-r`` repetitions: one value for each event, and
-that is said. ``<not supported>`` and ``<not counted>`` are no values. Less than 100 % of the time
-counted means an estimate (multiplexed events). ``-A`` counts each CPU, ``--per-thread`` each thread: each
-is a benchmark of its own here; the intervals of ``-I`` are parts of one run.
-"""
+"""Text that tools print: what perf stat counts, and the logs of JMH and of Renaissance."""
 
 from __future__ import annotations
 
@@ -213,11 +207,6 @@ def _of_table(opened: Opened) -> ForeignFile:
 
 
 # --- Logs in which every iteration stands.
-#
-# JMH prints what it executes above each benchmark, then a line for each iteration of each fork; of sampled times it is
-# their mean. Each value has three decimals only. Lines of Renaissance name the benchmark, its group, its configuration and the
-# iteration, from 0: where the number does not grow, another process began. sbt and the logs of builds put a word or a time
-# before each line.
 
 
 _BEFORE = r"^(?:\d{4}-\d\d-\d\d[T ][\d:.]+Z? )?(?:\[info\] )?"

@@ -1,17 +1,4 @@
-"""Folders of results: asv's and criterion.rs's, or one file of them.
-
-asv: a benchmark's columns are named by ``result_columns``, and columns at the end may be cut; version 1 of
-the file (before asv 0.4) has an object or a plain number instead. Parameters are crossed: result k
-belongs to the k-th combination; null is a failure, alone that of all combinations, and NaN one that was
-skipped. ``samples`` are there only if they were recorded; what has none has one value, its result.
-
-criterion: the folder ``target/criterion``, one of its ``sample.json``, or a ``raw.csv``. A sample is
-the total time of so many iterations; its value is their ratio. All samples of one benchmark stem from
-one process. Saved baselines are variants: ``new`` is the last result, ``base`` the one before, and
-``change`` holds no data. They were measured one after the other, with a build between them, so each is
-an occasion of its own. Names stand in ``benchmark.json``, else they are the folders'. cargo-criterion
-prints the same as messages (``--message-format=json``); its own files are binary.
-"""
+"""Folders of results: asv's and criterion.rs's, or one file of them."""
 
 from __future__ import annotations
 

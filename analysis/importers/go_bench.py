@@ -1,12 +1,4 @@
-"""What ``go test -bench`` prints, as text or as ``-json`` events: each value a mean over N operations.
-
-A test binary is one process for all its benchmarks and all of ``-count``: a head (``goos:``, ``pkg:``)
-or an end (``PASS``, ``ok``) begins the next one. Where there are none, processes are unknown. Lines of
-one benchmark repeat with ``-count``. Prints of the program may split a line, or stand before it; ``-json`` puts lines
-into events. Whether
-a name's ending ``-8`` is GOMAXPROCS or part of the name cannot be told from the name: it is cut only
-where every benchmark of the file has the same one, and kept where they differ (``-cpu``).
-"""
+"""What ``go test -bench`` prints, as text or as ``-json`` events: each value a mean over N operations."""
 
 from __future__ import annotations
 

@@ -1,57 +1,52 @@
-"""Which column of a foreign table is what, and the words that it has for what became of a run."""
+"""Which column of a foreign table is what."""
 
 from __future__ import annotations
 
-import math
 import re
-import sys
-import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from ..data.number_text import Decimal, is_numeric, number_in
+from ..data.number_text import is_numeric
 from ..data.opening import Opened
 from ..errors import UsageError
 from ..pages import number_format as figures
 from ..record.run_numbers import Better
-from ..registry import shipped
 from .parsing import (
     FORMATS,
     MISSING,
+    NAMES,
+    SAY,
     SIZES,
+    SUFFIX,
     TIMES,
     all_numbers,
+    camel_parted,
     in_base_unit,
+    is_failed,
+    is_good,
     is_quantity,
-    quantity_in,
+    is_unit,
+    last_key,
+    last_word,
+    plain_heading,
 )
 
-_WORDS = tomllib.loads(shipped("analysis/importers/headings.toml").read_text("utf-8"))
-_NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
-_SAY: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["words"].items()}
-_TOO, TOTALS, ORDER, SUMMARY = (_SAY[of] for of in ("too", "totals", "order", "summary"))
-_ONE = _SAY["one"]
-_UNIT_WORDS = {*TIMES, *SIZES} - {*_SAY["other_units"]}
-_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
+_TOO, TOTALS, ORDER, SUMMARY = (SAY[of] for of in ("too", "totals", "order", "summary"))
+_ONE = SAY["one"]
+_UNIT_WORDS = {*TIMES, *SIZES} - {*SAY["other_units"]}
 _SHOWN = 8
 SAMPLE = 200  # rows that tell whether a column holds numbers
-_SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(](?:in )?([A-Za-zµμ/]+)\.?[\])]|[ _\-]([A-Za-zµμ]+))$")
-_ALONE = {*TIMES} - {*_SAY["clocks"]}  # headings that are a unit and nothing else
-_TIMED = (*_NAMES["value"], *_SAY["timed"])
-_SETTING = re.compile(
-    r"(?:^|[_.])(threads?|n|sizes?|cores|cpus|jobs|batch|workers|params?|concurrency|range|length|len|depth|dim|args?\d*"
-    r"|nodes?|hosts?|machines?|clients|users|connections|groups|grid|level|scale|elements|items|[xyz])(?:[_.]|$)"
-)
-_RUN = re.compile(
-    r"(?:(.+)_)?(?:run|iter|iteration|rep|repetition|repeat|trial|try|round|execution|exec|measurement)_?\d+"
-)
+_ALONE = {*TIMES} - {*SAY["clocks"]}  # headings that are a unit and nothing else
+_TIMED = (*NAMES["value"], *SAY["timed"])
+_SETTING = re.compile(rf"(?:^|[_./])({'|'.join(SAY['settings'])})(?:[_./]|$)")
+_RUN = re.compile(rf"(?:(.+)_)?(?:{'|'.join(SAY['numbered'])})_?\d+")
 _MOMENT = re.compile(
     r"\d{4}-\d\d?-\d\d?.*|1[5-9]\d{8}(\.\d*|(\d{3}){0,3})|(?!00)\d\d:\d\d:\d\d(\.\d*)?", re.ASCII
 )  # a date, a time since 1970, hours
-_NUMBERED = re.compile(r"(r|time|sample|value|wall|elapsed|duration|)_?(\d{1,4})")  # from 0 or 1 on
+_NUMBERED = re.compile(r"(.*?)_?(\d{1,4})")  # from 0 or 1 on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +59,8 @@ class ColumnRoles:
     `ok`: All of them must say that a run is good. `literal`: Roles that a person gave a text instead of a column.
     `stated`: Columns of which a person said what they are. `rest`: Columns that are keys only, those of
     `time`, `commit` and `host` among them, or are ignored. `runs`: Value columns that hold the runs of a row, those of each
-    metric together. `sides`: Where these are no runs but a variant each, the names of the variants.
+    metric together. `sides`: Where these are no runs but a variant each, the names of the variants; `beside`: what else
+    has a column for each of them, such as an outcome.
     """
 
     benchmark: tuple[int, ...] = ()
@@ -89,6 +85,7 @@ class ColumnRoles:
     rest: tuple[int, ...] = ()
     runs: tuple[tuple[int, ...], ...] = ()
     sides: tuple[str, ...] = ()
+    beside: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def naming(self) -> tuple[int, ...]:
@@ -96,6 +93,11 @@ class ColumnRoles:
         single = (self.session, self.unit, self.metric, self.better)
         names = (*self.benchmark, *self.variant, *self.factors, *self.of_variant)
         return (*names, *(place for place in single if place is not None))
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The columns of values."""
+        return tuple(place for place, _, _ in self.values)
 
     @property
     def fates(self) -> tuple[int, ...]:
@@ -126,11 +128,11 @@ def mapped(
         if place[role] is not None and role not in ("time", "commit", "host"):  # these are keys too
             taken.add(place[role])
     runs = _runs_in(headings, stated.get("runs"), taken, numeric)
-    sides: tuple[str, ...] = ()
+    sides, beside = tuple[str, ...](), dict[str, tuple[int, ...]]()
     own = stated.get("variant", ())
     may = own or (place["benchmark"] and not place["variant"])
     if may and not (runs or "value" in stated) and {*own} <= {*numeric}:
-        runs, sides = _sides_in(headings, own, taken, numeric)
+        runs, sides, beside = _sides_in(headings, own, taken, numeric)
         place["variant"] = () if sides else place["variant"]
     taken |= {k for places in runs.values() for k in places}
 
@@ -150,12 +152,15 @@ def mapped(
             and not bases & {"", _base(heading)}  # beside their extremes these are means
         ]
         # the first one is judged where nobody says which: a wall time, not the size of an input
-        values.sort(key=lambda one: _base(one[1]) not in {*_NAMES["value"], *_ALONE})
+        wall = {*NAMES["value"], *_ALONE}
+        values.sort(key=lambda one: (_base(one[1]) not in wall, in_base_unit(one[2])[1] == "B"))
         if not (values or runs or summed or _unclear(headings)):
             left = [k for k in numeric if k not in taken]
             worded = [k for k in left if is_measured(headings[k])]
             named = place["benchmark"] or place["variant"]
             values = judged(worded or (left if len(left) == 1 and named else ()))
+    if runs and "value" not in stated:  # beside them a mean is one of theirs
+        values = [one for one in values if not _summary(one[1])[1]]
     values[:0] = [(k, name, unit) for (name, unit), places in runs.items() for k in places]
     if not values:
         return None
@@ -169,28 +174,42 @@ def mapped(
         rest=tuple(k for k in range(len(headings)) if k not in used),
         runs=tuple(runs.values()),
         sides=sides,
+        beside=beside,
     )
 
 
 def _sides_in(
     headings: Sequence[str], stated: Sequence[int], taken: Collection[int], numeric: Collection[int]
-) -> tuple[dict[tuple[str, str], tuple[int, ...]], tuple[str, ...]]:
-    """Give columns that hold a variant each, as `_runs_in`, and the variants: ``old_ms, new_ms``, or those `stated`."""
+) -> tuple[dict[tuple[str, str], tuple[int, ...]], tuple[str, ...], dict[str, tuple[int, ...]]]:
+    """Give columns that hold a variant each, as `_runs_in`, the variants (``old_ms, new_ms``, or those `stated`), and the columns `beside`."""
     free = [k for k in range(len(headings)) if k not in taken]
-    found: dict[tuple[str, str], dict[str, int]] = {}
-    for k in stated or free:
-        words, unit = _base(headings[k]).split("_"), _value(headings[k], stated=True) or ""
-        side = next((one for one in words if one in _SAY["sides"]), None)
-        side = headings[k].strip() if stated else side
-        if side is not None and k in numeric:
-            rest = "" if stated else "_".join(one for one in words if one != side)
-            found.setdefault((rest or "value", unit), {})[side] = k
+    parts = {k: _base(headings[k]).split("_") for k in (*stated, *free)}
+    names = {k: headings[k].strip() for k in stated}
+    alike = set.intersection(*({*parts[k]} for k in stated)) if stated else set()
+    stems = {frozenset({*parts[k]} - alike): name for k, name in names.items()}
+    stems = stems if stated else {frozenset({one}): one for one in SAY["sides"]}
+    found: dict[tuple[str, str | None], dict[str, int]] = {}
+    for k, words in parts.items():
+        stem = next((one for one in stems if one and one <= {*words}), frozenset[str]())
+        rest = "_".join(one for one in words if one not in stem)
+        unit = _value(headings[k], stated=True) or ""
+        of: tuple[str, str | None] = (rest or "value", unit)
+        if k in names:
+            of = "value", _unit_of(headings, stated, "variants")
+        elif stated or k not in numeric or may_be_outcome(rest, ()):
+            of = rest, None
+        if k in names or stem:
+            found.setdefault(of, {})[names.get(k) or stems[stem]] = k
     wide = {of: sides for of, sides in found.items() if len(sides) > 1}
-    names = {tuple(sides) for sides in wide.values()}
+    every = {tuple(sides) for (_, unit), sides in wide.items() if unit is not None}
     inside = {k for sides in wide.values() for k in sides.values()}
-    if len(names) != 1 or any(_value(headings[k]) is not None for k in {*free} - inside):
-        return {}, ()
-    return {of: tuple(sides.values()) for of, sides in wide.items()}, names.pop()
+    if len(every) != 1 or any(_value(headings[k]) is not None for k in {*free} - inside):
+        return {}, (), {}
+    (sides,) = every
+    whole = {of: tuple(own[one] for one in sides) for of, own in wide.items() if {*own} == {*sides}}
+    values = {(name, unit): own for (name, unit), own in whole.items() if unit is not None}
+    beside = {name: own for (name, unit), own in whole.items() if unit is None and name}
+    return values, sides, beside
 
 
 def _runs_in(
@@ -201,12 +220,7 @@ def _runs_in(
 ) -> dict[tuple[str, str], tuple[int, ...]]:
     """Give the columns that hold the runs of a row by the metric and its unit: ``iter0, iter1``, ``Run 1 (ms)``."""
     if stated is not None:
-        units = {_value(headings[k], stated=True) or "" for k in stated}
-        if len(units) > 1:
-            several = figures.listed(sorted(one or "none" for one in units))
-            what = f"runs have one unit, not {several}"
-            raise UsageError(what, "--columns", "write all of them in one unit")
-        return {("value", units.pop()): stated}
+        return {("value", _unit_of(headings, stated, "runs")): stated}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
     numbered: dict[tuple[str, str], dict[int, int]] = {}
     for k, heading in enumerate(headings):
@@ -217,8 +231,12 @@ def _runs_in(
             of = match[1] or "value", unit
             found[of] = (*found.get(of, ()), k)
         elif (match := _NUMBERED.fullmatch(base)) is not None:
-            numbered.setdefault((match[1], unit), {})[int(match[2])] = k
-    if len(numeric) == len(headings):  # in a table of nothing else a column may be a benchmark
+            within = _value(match[1]) or ""  # time_ms_1
+            if within or match[1] in SAY["runs"] or not match[1]:
+                of = _base(match[1]), within or unit
+                numbered.setdefault(of, {})[int(match[2])] = k
+    # in a table of nothing else a column may be a benchmark
+    if len(numeric) == len(headings) and not any(map(is_setting, headings)):
         return {}
     for (stem, unit), places in numbered.items():  # 1, 2, 4 may be threads
         whole = sorted(places) in ([*range(len(places))], [*range(1, len(places) + 1)])
@@ -228,6 +246,15 @@ def _runs_in(
     return {of: places for of, places in wide.items() if {*numeric} & {*places}}
 
 
+def _unit_of(headings: Sequence[str], stated: Sequence[int], what: str) -> str:
+    units = {_value(headings[k], stated=True) or "" for k in stated}
+    if len(units) > 1:
+        several = figures.listed(sorted(one or "none" for one in units))
+        fix = "write all of them in one unit, and leave out what is none of them"
+        raise UsageError(f"{what} have one unit, not {several}", "--columns", fix)
+    return units.pop()
+
+
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
     """Tell whether the cells of a column are units: ``ns``, ``KiB``; ``s`` beside others, or by its heading."""
     parts = {text.strip() for text in texts} - {""}
@@ -235,33 +262,14 @@ def holds_units(heading: str, texts: Sequence[str]) -> bool:
     return known and bool(parts & _UNIT_WORDS or (parts and "unit" in plain_heading(heading)))
 
 
-def plain_heading(heading: str) -> str:
-    """Give a heading in small letters, with underscores for blanks, hyphens and ``camelCase``."""
-    return re.sub(r"[ \-]+", "_", _parted(heading).lower())
-
-
-def _parted(heading: str) -> str:
-    """Put underscores where a heading has a capital within a word, but in units: ``elapsedMs``, ``memKiB``.
-
-    Of one in capitals so is its unit: ``TIME_MS``.
-    """
-    heading = heading.strip()
-    if heading.isupper() and (end := _SUFFIX.match(heading)) and not _is_unit(end[2] or end[3]):
-        heading = heading.lower()
-    return _CAMEL.sub(
-        lambda m: "_" + (m[0] if m[0] in ("Ki", "Mi", "Gi", "Ti") else m[0].lower()), heading
-    )
-
-
 def is_measured(heading: str) -> bool:
     """Tell whether a heading has a word of what is measured, and none of what was set."""
-    words = plain_heading(heading).split("_")
-    return bool({*_SAY["measured"]} & {*words}) and words[-1] not in _SAY["no_values"]
+    return bool({*SAY["measured"]} & _words(heading)) and last_word(heading) not in SAY["no_values"]
 
 
 def is_commit(heading: str) -> bool:
     """Tell whether a heading, or a key, is one of a commit."""
-    return plain_heading(heading) in _NAMES["commit"]
+    return plain_heading(heading) in NAMES["commit"]
 
 
 def is_setting(heading: str) -> bool:
@@ -272,13 +280,13 @@ def is_setting(heading: str) -> bool:
 def is_role_word(heading: str) -> bool:
     """Tell whether a heading is a word of some role, which another column may have."""
     plain = plain_heading(heading)
-    return plain in TOTALS or any(plain in names for names in _NAMES.values())
+    return plain in TOTALS or any(plain in names for names in NAMES.values())
 
 
 def is_guess(found: ColumnRoles, headings: Sequence[str]) -> bool:
     """Tell whether benchmark, variant or outcome stands under a heading that may mean something else."""
     return any(
-        place not in found.stated and plain_heading(headings[place]) not in _NAMES[role][:sure]
+        place not in found.stated and plain_heading(headings[place]) not in NAMES[role][:sure]
         for role, sure in (("benchmark", 7), ("variant", 8), ("ok", 99))
         for place in getattr(found, role)
     )
@@ -286,15 +294,10 @@ def is_guess(found: ColumnRoles, headings: Sequence[str]) -> bool:
 
 def may_be_outcome(heading: str, texts: Sequence[str]) -> bool:
     """Tell whether a heading may say what became of a run, if the words below it do."""
-    plain = _last(heading)
-    if plain in ("timeout", *_SAY["messages"]):  # of numbers it is a limit, or a deviation
+    plain = last_key(heading)
+    if plain in ("timeout", *SAY["messages"]):  # of numbers it is a limit, or a deviation
         return not all_numbers(texts) and any(is_good(heading, text) for text in texts)
-    return plain in {*_NAMES["ok"], *_TOO} or plain.endswith("_status") or plain.startswith("pass_")
-
-
-def _last(heading: str) -> str:
-    """Give a heading, plain; of an object within another the inner key."""
-    return plain_heading(heading).rpartition(".")[2].rstrip("?")
+    return plain in {*NAMES["ok"], *_TOO} or plain.endswith("_status") or plain.startswith("pass_")
 
 
 def summaries(headings: Sequence[str]) -> tuple[str, ...]:
@@ -317,14 +320,14 @@ def summaries(headings: Sequence[str]) -> tuple[str, ...]:
         heading
         for heading, base, word in found
         if (word and len(words[base]) > 1)
-        or (word in _SAY["spread"] and (base in values or (not base and values)))
-        or (word in _SAY["range"] and "value" in plain)
+        or (word in SAY["spread"] and (base in values or (not base and values)))
+        or (word in SAY["range"] and "value" in plain)
     )
 
 
 def _unclear(headings: Sequence[str]) -> str | None:
     """Give a heading such as ``time_min``, which may mean minutes or the minimum."""
-    ends = tuple(f"{name}_min" for name in _NAMES["value"])
+    ends = tuple(f"{name}_min" for name in NAMES["value"])
     return next((one for one in headings if plain_heading(one) in ends), None)
 
 
@@ -339,50 +342,78 @@ def is_long(
     stated, rows = stated_roles(opened, headings)
     if stated or rows:
         return True
-    numeric, given = _parts_of(columns)
-    headings = _dated(headings, columns)
+    numeric, given = _parts_of(headings, columns)
+    named, headings = headings, _dated(headings, columns)
     found = mapped(headings, numeric=numeric)
     if found is not None and (found.runs or found.benchmark or found.variant):
-        return not (bare and found.runs and found.benchmark and not (found.rest or found.sides))
+        units = any(unit for _, _, unit in found.values)
+        only = found.runs and found.benchmark and not (found.rest or found.sides or units)
+        return not (bare and only)
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
-    rest = (one for k, one in enumerate(headings) if k not in values)
+    rest = (one for k, one in enumerate(headings) if k not in values and not _summary(one)[1])
     known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)
     if values and len(headings) > 1 and not given and known:
         return True  # the file is the benchmark
     about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
-    named = about is not None and bool(about.benchmark)
-    if named and (bool(summaries(headings)) or _unclear(headings) is not None):
+    unclear = bool(summaries(headings)) or _unclear(headings) is not None
+    if about and (about.benchmark or about.variant) and unclear:
         return True
-    names = (re.search(r"[^\W\d]", one) and not is_numeric(one.strip()) for one in headings)
-    apart = len({*headings}) == len(headings)
-    return bool(not bare and given and numeric and apart and all(names))
+    # a table of pandas has no heading above its numbers of rows
+    names = (re.search(r"[^\W\d]", one) and not is_quantity(one) for one in named if one)
+    apart = len({*named}) == len(named) and all(names)
+    settings = len(numeric) > 1 and not given and is_setting(headings[0])
+    texts = given and (not bare or len(values) == 1)
+    return _is_grid(named) or bool(numeric and apart and (settings or texts))
 
 
-def _parts_of(columns: Sequence[Sequence[str]]) -> tuple[list[int], list[int]]:
-    """Give the columns whose first cells are numbers, in any notation, and the others that hold something."""
+def _is_grid(headings: Sequence[str]) -> bool:
+    """Tell whether numbers that are none of runs head the columns, such as sizes: ``algorithm, 100, 1000``."""
+    first, *rest = headings
+    numbers = [int(one) if re.fullmatch("[0-9]{1,9}", one) else -1 for one in rest]
+    steps = {after - before for before, after in pairwise(numbers)}
+    named = not first or is_role_word(first) or is_setting(first)
+    return bool(named and steps and min(*steps, *numbers) > 0 and steps != {1})
+
+
+def _parts_of(
+    headings: Sequence[str], columns: Sequence[Sequence[str]]
+) -> tuple[list[int], list[int]]:
+    """Give the columns whose first cells are numbers, in any notation, and the others that hold something but outcomes."""
     numeric, texts = [], []
-    for k, cells in enumerate(columns):
+    for k, (heading, cells) in enumerate(zip(headings, columns, strict=False)):
         plain = [one for cell in cells if (one := cell.strip()).lower() not in MISSING]
         if any(map(is_quantity, plain)) and all(
-            is_quantity(one) or is_failed(one) for one in plain
+            is_quantity(one) or is_failed(one) or one.lower() in SUMMARY for one in plain
         ):
             numeric.append(k)
-        elif any(map(str.strip, cells)):
+        elif any(map(str.strip, cells)) and not may_be_outcome(heading, cells):
             texts.append(k)
     return numeric, texts
 
 
 def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
-    """Give "timestamp" in the place of "time" above dates; beside a value also above a clock that goes on."""
+    """Give "timestamp" in the place of "time" above dates; beside a value also above a clock that goes on, or of days.
+
+    A word of values above nothing but texts is none.
+    """
     found = [*headings]
+    days = any(plain_heading(heading) in ("date", "day") for heading in headings)
     for k, (heading, column) in enumerate(zip(headings, columns, strict=False)):
         cells = [text for cell in column if (text := cell.strip())]
+        if cells and _value(heading) is not None and not any(map(_may_be_value, cells)):
+            found[k] = ""
         if plain_heading(heading) != "time" or not all(map(_MOMENT.fullmatch, cells)) or not cells:
             continue
         beside = any(_value(of) is not None or is_measured(of) for of in headings if of != heading)
         if "-" in cells[0] or (beside and len(cells) > 1 and cells == sorted({*cells})):
             found[k] = "timestamp"
+        elif beside and days:
+            found[k] = ""
     return found
+
+
+def _may_be_value(text: str) -> bool:
+    return any(map(str.isdigit, text)) or is_failed(text) or text.lower() in MISSING
 
 
 def long_mapping(
@@ -390,7 +421,7 @@ def long_mapping(
 ) -> ColumnRoles:
     """Find which column is what, by what was stated, the headings and the first cells of each column."""
     stated, rows = stated_roles(opened, headings)
-    numeric, given = _parts_of(columns)
+    numeric, given = _parts_of(headings, columns)
     found = mapped(_dated(headings, columns), stated, rows, numeric)
     if found is not None:  # the names of nothing that is measured
         given = [k for k in given if k not in (found.time, found.commit, found.host)]
@@ -408,25 +439,45 @@ def long_mapping(
         what = f"the heading {one!r} may mean minutes or the minimum"
         raise opened.fail(what, f"write {one[:-4] + ' (min)'!r} for minutes", at=at)
     taken = {place for places in stated.values() for place in places}
-    free = [k for k in numeric if k not in taken]
-    role, value = "value", ""
-    what = "no heading names a value"
-    if found is None and free:
-        value = headings[max(free, key=lambda k: len(set(columns[k])))]  # keys have few values
-        if len(free) > 1 and len({headings[k].strip().rstrip("0123456789") for k in free}) == 1:
-            role, value = "run", "+".join(headings[k] for k in free)
-        what += f": {figures.listed([headings[k] for k in free], _SHOWN)} hold numbers"
-    elif found is not None:
-        hold = figures.listed([headings[k] for k in given], _SHOWN)
-        what = f"no heading names a benchmark or a variant: {hold} hold text"
-        value = headings[found.values[0][0]]
-        if found.runs:
-            role, value = "run", "+".join(headings[k] for k in found.runs[0])
-    known, about = found.stated if found else (), mapped([*headings, "value"])
+    grid, about = _is_grid(headings), mapped([*headings, "value"])
+    free = [k for k in numeric if k not in taken and (headings[k] or grid)]
     called = [*(about.benchmark if about else ()), *given]
-    name = next((f"benchmark={headings[k]}, " for k in called if k not in known), "")
-    fix = f"say which: --columns '{name}{role}={value}'" if value else "write a row for each value"
-    raise opened.fail(what, fix, at=at)
+    role, wanted, what = "value", list[int](), "no heading names a value"
+    if found is None and free:
+        what += f": {_holding(headings, [k for k in free if headings[k]])} numbers"
+        apart = {*ORDER, *SAY["derived"]}
+        varied = [k for k in free if len(set(columns[k])) > 1] or free  # keys have few values
+        plain = (k for k in varied if headings[k] and not is_setting(headings[k]))
+        good = [k for k in plain if not _words(headings[k]) & apart] or free[1:] or free
+        called += [k for k in free if k not in good]
+        unit = _value(headings[good[0]], stated=True)
+        wanted = [k for k in good if _value(headings[k], stated=True) == unit]
+        stems = {headings[k].strip().rstrip("0123456789") for k in good}
+        if len(wanted) > 1 and len(stems) == 1 and not grid:
+            role = "run"
+        elif len(wanted) > 1 and called and not (about and {*about.variant} - {called[0]}):
+            role = "variant"
+        else:
+            total = {k: ("total" in _words(headings[k]), len(set(columns[k]))) for k in good}
+            wanted = [max(good, key=total.__getitem__)]
+    elif found is not None:
+        what = f"no heading names a benchmark or a variant: {_holding(headings, given)} text"
+        role, wanted = ("run", [*found.runs[0]]) if found.runs else (role, [*found.places[:1]])
+    known = found.stated if found else ()
+    name = next((headings[k] or "benchmark" for k in called if k not in known), "")
+    roles = f"benchmark={name}, " * bool(name) + f"{role}={'+'.join(headings[k] for k in wanted)}"
+    fix = f"say which: --columns '{roles}'" if wanted else "write a row for each value"
+    head = f"head the names {name!r}, and " * (bool(wanted) and name not in ("", *headings))
+    raise opened.fail(what, head + fix, at=at)
+
+
+def _holding(headings: Sequence[str], places: Sequence[int]) -> str:
+    listed = figures.listed([headings[k] for k in places], _SHOWN)
+    return f"{listed} hold{'s' * (len(places) == 1)}"
+
+
+def _words(heading: str) -> set[str]:
+    return {*plain_heading(heading).split("_")}
 
 
 _ROLES = {
@@ -486,7 +537,7 @@ def stated_roles(
     twice = next((headings[place] for place in given if given.count(place) > 1), None)
     if twice is not None:
         raise UsageError(f"the column {twice!r} has two roles", "--columns", "give it one")
-    if texts.get("better", "lower") not in _SAY["lower"] + _SAY["higher"]:
+    if texts.get("better", "lower") not in SAY["lower"] + SAY["higher"]:
         raise UsageError(f"better is lower or higher, not {texts['better']!r}", "--columns")
     return stated, texts
 
@@ -503,19 +554,15 @@ def _place(headings: Sequence[str], name: str) -> int | None:
 def _places(plain: Sequence[str]) -> dict[str, int | None]:
     return {
         role: next((plain.index(name) for name in names if name in plain), None)
-        for role, names in _NAMES.items()
+        for role, names in NAMES.items()
         if role != "value"
     }
 
 
-def _is_unit(word: str) -> bool:
-    return in_base_unit(word)[1] in ("s", "B")
-
-
 def _base(heading: str) -> str:
     """Give a heading, plain, without its unit; ``min`` may be the minimum, and stays."""
-    match = _SUFFIX.match(_parted(heading))
-    if match is not None and (unit := match[2] or match[3]).lower() != "min" and _is_unit(unit):
+    match = SUFFIX.match(camel_parted(heading))
+    if match is not None and (unit := match[2] or match[3]).lower() != "min" and is_unit(unit):
         return plain_heading(match[1])
     return plain_heading(re.sub(r"[()\[\]]", " ", heading))
 
@@ -523,11 +570,11 @@ def _base(heading: str) -> str:
 def _summary(heading: str) -> tuple[str, str]:
     """Part a heading from the word of a summary in it, first or last; "" for none."""
     base = _base(heading)
-    if base in _SAY["range"]:
+    if base in SAY["range"]:
         return "", base
     words = base.replace("std_dev", "stddev").split("_")
     for place in (-1, 0):
-        if words[place] in _SAY["summary"]:
+        if words[place] in SAY["summary"]:
             word = words.pop(place)
             return "_".join(words), word
     return base, ""
@@ -536,86 +583,33 @@ def _summary(heading: str) -> tuple[str, str]:
 def _value(heading: str, *, stated: bool = False) -> str | None:
     """Give the unit in the heading of a value column, "" for none; None for another column."""
     plain = plain_heading(heading)
-    if plain in _NAMES["value"]:
+    if plain in NAMES["value"]:
         return "s" if plain == "seconds" else ""
     if plain.partition("/")[0] in _ALONE:  # us/op: a time of one operation
         return plain.partition("/")[0]
-    match = _SUFFIX.match(_parted(heading))
+    match = SUFFIX.match(camel_parted(heading))
     if match is None:
         return None
     base, unit = plain_heading(match[1]), match[2] or match[3]
     *_, before, last = ("", *base.split("_"))
-    if last in _SAY["no_values"] and not stated:
+    if last in SAY["no_values"] and not stated:
         return None
-    if last == "per" and (before in _ALONE or _is_unit(unit)):
-        return before if before in _ALONE else f"{base.removesuffix('per').rstrip('_')}/{unit}"
+    if last == "per" and (before in _ALONE or is_unit(unit)):
+        each = re.split(r"[ _\-]", match[1])[-2:][0]
+        each = each if is_unit(each) else base.removesuffix("per").rstrip("_")
+        return before if before in _ALONE else f"{each}/{unit}"
     if match[2]:
         if (each := unit.partition("/")[0]) in TIMES:
             return each
-        if _is_unit(unit):
+        if is_unit(unit):
             return unit
-        plain = "" if unit.lower() in _SAY["summary"] else unit
-        return plain if base in _NAMES["value"] else None
-    if not _is_unit(unit) or unit.lower() == "min" or is_numeric(base):  # 1.5 ms is a value
+        plain = "" if unit.lower() in SAY["summary"] else unit
+        return plain if base in NAMES["value"] else None
+    if not is_unit(unit) or unit.lower() == "min" or is_numeric(base):  # 1.5 ms is a value
         return None
-    if unit in _SAY["short"] and last not in (_SAY["sized"] if unit == "B" else _TIMED):
+    if unit in SAY["short"] and last not in (SAY["sized"] if unit == "B" else _TIMED):
         return None
     return unit
-
-
-_YES, _NO = _SAY["yes"], _SAY["no"]
-_GOOD, _BAD = _SAY["good"], tuple(word.replace("_", " ") for word in _SAY["bad"])
-FAILED, CUT = -math.inf, -sys.float_info.max
-
-
-@lru_cache(maxsize=256)  # asked for every group of rows
-def is_good(heading: str, text: str) -> bool | None:
-    """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
-    plain, column = text.strip().lower(), _last(heading)
-    number = _number(plain)
-    if is_failed(plain):
-        return False
-    if column in _SAY["messages"]:
-        return plain in {*MISSING, "nan", *_NO, *_GOOD} or number == 0
-    if column in _SAY["negated"]:
-        if plain in {*_NO, *_GOOD, ""} or number == 0:
-            return True
-        return False if plain in _YES or number is not None else None
-    if number is not None and column in _SAY["codes"]:
-        return number == 0 or (column in _SAY["http"] and number in range(200, 400))
-    if number is not None:
-        return {0: False, 1: True}.get(number) if column != "outcome" else None
-    return True if plain in {*_YES, *_GOOD} else False if plain in _NO else None
-
-
-def is_outcome(text: str) -> bool:
-    """Tell whether a word says by itself, under any heading, what became of a run."""
-    return text.strip().lower() in _GOOD or is_failed(text)
-
-
-def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
-    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none.
-
-    A word in the place of a value says what became of the run: `FAILED`, or `CUT`.
-    """
-    if text.strip().lower() in MISSING:
-        return math.nan
-    value = number_in(text, decimal)
-    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
-    if found is not None:
-        units.add(found[1])
-        return abs(found[0]) if math.isinf(found[0]) else found[0]
-    return CUT if is_cut(text) else FAILED if is_failed(text) else math.inf
-
-
-def is_failed(text: str) -> bool:
-    """Tell whether a word, perhaps with a reason behind it, says that the run failed: ``error: no space``."""
-    return re.split(r"[:(,;]| by ", text.strip().lower())[0].strip() in _BAD or is_cut(text)
-
-
-def is_cut(text: str) -> bool:
-    """Tell whether a time limit ended a run, by the same cell: ``timeout``, or ``timeout of 10.0 s``."""
-    return re.match(r"(timeout|timed?[ _-]out|t/o)\b", text.strip().lower()) is not None
 
 
 def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Better | None:
@@ -624,27 +618,11 @@ def direction_in(headings: Sequence[str], found: ColumnRoles, text: str) -> Bett
     if found.better is None and "better" not in found.literal:
         return None
     plain = re.sub(r"[_ \-]?(is)?[_ \-]?better$", "", text.strip().lower())
-    if plain in _SAY["lower"] or plain in _SAY["higher"]:
-        return "lower" if plain in _SAY["lower"] else "higher"
+    if plain in SAY["lower"] or plain in SAY["higher"]:
+        return "lower" if plain in SAY["lower"] else "higher"
     heading = "" if found.better is None else headings[found.better].strip().lower()
     true, false = plain in ("true", "1", "yes"), plain in ("false", "0", "no")
     # of a direction, neither yes nor no says which
     if not heading.endswith("better") or heading == "better" or not (true or false):
         return None
     return "lower" if true == heading.startswith("lower") else "higher"
-
-
-@lru_cache(maxsize=256)
-def is_warmup(text: str) -> bool | None:
-    """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
-    plain = text.strip().lower()
-    number = _number(plain)
-    if plain in {*_YES, "warmup", "warm-up"} or number == 1:
-        return True
-    return False if plain in {*_NO, ""} or number == 0 else None
-
-
-def _number(plain: str) -> int | None:
-    """Give the whole number that a text is; where cells are missing, tools write 1.0 for 1."""
-    whole = plain.removesuffix(".0")
-    return int(whole) if whole.lstrip("+-").isdecimal() and len(whole) < 20 else None

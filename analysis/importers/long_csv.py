@@ -23,9 +23,9 @@ from ..data.number_text import commas_of, headed, two_readings
 from ..data.opening import Opened
 from ..errors import AnalysisError
 from .cell_roles import Coded
-from .headings import SAMPLE, ColumnRoles, float_of, is_long
+from .headings import SAMPLE, ColumnRoles, is_long
 from .long_table import Columns, Real, Units, long_file
-from .parsing import ForeignFile, parted
+from .parsing import ForeignFile, float_of, parted
 from .typed_rows import CUT, LOOKED_AT, dress_of
 
 _SEPARATORS = ",;\t|"

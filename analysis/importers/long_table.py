@@ -24,22 +24,31 @@ from ..pages.model import Caution
 from ..record.run_numbers import Better, limit_of
 from .cell_roles import Coded, Truth, Whole, grouped, settled
 from .headings import (
-    CUT,
-    FAILED,
     SUMMARY,
     TOTALS,
     ColumnRoles,
     direction_in,
-    float_of,
-    is_cut,
-    is_good,
     is_guess,
     is_setting,
-    is_warmup,
     long_mapping,
+)
+from .parsing import (
+    CUT,
+    FAILED,
+    SAY,
+    ForeignCell,
+    ForeignFile,
+    all_numbers,
+    float_of,
+    foreign_file,
+    in_base_unit,
+    is_cut,
+    is_good,
+    is_warmup,
+    last_word,
+    parted,
     plain_heading,
 )
-from .parsing import ForeignCell, ForeignFile, all_numbers, foreign_file, in_base_unit, parted
 
 Real = np.ndarray[Any, np.dtype[np.float64]]
 Units = dict[int, set[str]]  # what stands behind the numbers of a column: "" for nothing
@@ -104,6 +113,13 @@ class LongTable:
         self._take_words_for_outcomes()
         self.there: Truth = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
         self.found = found = settled(self.found, self.headings, self.columns, self.there)
+        guessed = [self.headings[k] for k in found.ok if k not in found.stated]
+        ends = [last_word(heading) for heading in guessed]
+        if alike := [one for one in guessed if ends.count(last_word(one)) > 1]:
+            what = f"several columns say what became of a run, perhaps of different values: {', '.join(alike)}"
+            value = self.headings[found.places[0]]
+            fix = f"name a value and its outcome: --columns 'value={value}, outcome={alike[0]}'"
+            raise self.opened.fail(what, fix, at=source.at)
         self._give_each_kind_one_unit()
         known = [self.columns[place] for place in (*found.naming, *found.fates)]
         self.groups, first = grouped(known, len(self.there))
@@ -132,6 +148,18 @@ class LongTable:
         if sides := self.found.sides:
             codes = np.tile(np.arange(width), len(self.values[taken[0][0]]) // width)
             self.found = replace(self.found, variant=(self._add("variant", codes, sides),))
+            self._give_each_side_its_own()
+
+    def _give_each_side_its_own(self) -> None:
+        """Put columns such as ``old_status`` and ``new_status``, of sides that have rows now, in one."""
+        for heading, places in self.found.beside.items():
+            parts = [self.columns.pop(k) for k in places]
+            begins = np.cumsum([0, *(len(one.texts) for one in parts)])
+            codes = [one.codes[k :: self.width] + begins[k] for k, one in enumerate(parts)]
+            texts = [text for one in parts for text in one.texts]
+            place = self._add(heading, np.stack(codes, axis=1).ravel(), texts)
+            rest = tuple(k for k in self.found.rest if k not in places)
+            self.found = replace(self.found, rest=(*rest, place))
 
     def _take_words_for_outcomes(self) -> None:
         """Take words in the place of values, such as ``timeout``, for a column of what became of the runs."""
@@ -426,7 +454,8 @@ class LongTable:
         for place in (k for k in (found.process, found.iteration, *names) if k is not None):
             column, named = self.columns[place], place in names
             texts = [text.strip().lower() for text in column.texts]
-            bad, words = {""} if place != found.iteration else set(), {*texts} & {*SUMMARY}
+            bad = {""} if place != found.iteration else set()
+            words = {*texts} & {*SUMMARY, *SAY["warm"]}
             bad |= words if words and not named and all_numbers({*texts} - words) else set()
             odd = np.array([one in bad for one in texts], np.bool_)
             wrong = rows[odd[column.codes[rows]]]
@@ -479,11 +508,12 @@ class LongTable:
             behind[place] = f" [{text}]" if text else ""
         runs = {k: behind.pop(places[0], "") for places in found.runs for k in places}
         inner = "run" if found.process is None else "iteration"
+        inner = "variant" if found.sides else inner
         literal = {name.replace("process", "run"): text for name, text in found.literal.items()}
         roles: dict[str, Iterable[int | None]] = {
             "benchmark": found.benchmark, "variant": () if found.sides else found.variant, "value": behind, "metric": [found.metric],
             "unit": [found.unit], "better": [found.better], "session": [found.session], "block": [found.block],
-            "run": [found.process], "iteration": [found.iteration], "variant" if found.sides else inner: runs,
+            "run": [found.process], "iteration": [found.iteration], **({inner: runs} if runs else {}),
             "outcome": found.ok, "warmup": [found.warmup], "time": [found.time], "commit": [found.commit],
             "host": [found.host], "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +23,11 @@ from ..pages.model import Caution, cautions_of
 from ..record.run_numbers import Better
 from ..registry import shipped
 
-_TOML = shipped("analysis/importers/formats.toml")
-FORMATS: dict[str, Any] = tomllib.loads(_TOML.read_text("utf-8"))
+_FORMATS = shipped("analysis/importers/formats.toml")
+_HEADINGS = shipped("analysis/importers/headings.toml")
+FORMATS, _WORDS = (
+    dict[str, Any](tomllib.loads(one.read_text("utf-8"))) for one in (_FORMATS, _HEADINGS)
+)
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -242,3 +246,113 @@ def count_of(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value < _MOST else None
+
+
+# --- Headings in their plain form, and the words that they and cells have (``headings.toml``).
+
+NAMES: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["roles"].items()}
+SAY: dict[str, tuple[str, ...]] = {k: tuple(of.split()) for k, of in _WORDS["words"].items()}
+_CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z][a-z]+")
+SUFFIX = re.compile(r"^(.*?)(?:[ _]?[\[(](?:in )?([A-Za-zµμ/]+)\.?[\])]|[ _\-]([A-Za-zµμ]+))$")
+_YES, _NO = SAY["yes"], SAY["no"]
+_GOOD, _BAD = SAY["good"], tuple(word.replace("_", " ") for word in SAY["bad"])
+FAILED, CUT = -math.inf, -sys.float_info.max
+
+
+def plain_heading(heading: str) -> str:
+    """Give a heading in small letters, with underscores for blanks, hyphens and ``camelCase``."""
+    return re.sub(r"[ \-]+", "_", camel_parted(heading).lower())
+
+
+def camel_parted(heading: str) -> str:
+    """Put underscores where a heading has a capital within a word, but in units: ``elapsedMs``, ``memKiB``.
+
+    Of one in capitals so is its unit: ``TIME_MS``.
+    """
+    heading = heading.strip()
+    if heading.isupper() and (end := SUFFIX.match(heading)) and not is_unit(end[2] or end[3]):
+        heading = heading.lower()
+    return _CAMEL.sub(
+        lambda m: "_" + (m[0] if m[0] in ("Ki", "Mi", "Gi", "Ti") else m[0].lower()), heading
+    )
+
+
+def last_key(heading: str) -> str:
+    """Give a heading, plain; of an object within another the inner key."""
+    return plain_heading(heading).rpartition(".")[2].rstrip("?")
+
+
+def last_word(heading: str) -> str:
+    """Give the last part of a plain heading."""
+    return plain_heading(heading).rpartition("_")[2]
+
+
+def is_unit(word: str) -> bool:
+    """Tell whether a word is a unit of a time, or of a size."""
+    return in_base_unit(word)[1] in ("s", "B")
+
+
+@lru_cache(maxsize=256)  # asked for every group of rows
+def is_good(heading: str, text: str) -> bool | None:
+    """Tell whether a run counts, by the cell of the column that says it; None where nobody knows."""
+    plain, column = text.strip().lower(), last_key(heading)
+    number = _number(plain)
+    if is_failed(plain):
+        return False
+    if column in SAY["messages"]:
+        return plain in {*MISSING, "nan", *_NO, *_GOOD} or number == 0
+    if column in SAY["negated"]:
+        if plain in {*_NO, *_GOOD, ""} or number == 0:
+            return True
+        return False if plain in _YES or number is not None else None
+    if number is not None and column in SAY["codes"]:
+        return number == 0 or (column in SAY["http"] and number in range(200, 400))
+    if number is not None:
+        return {0: False, 1: True}.get(number) if column != "outcome" else None
+    return True if plain in {*_YES, *_GOOD} else False if plain in _NO else None
+
+
+def is_outcome(text: str) -> bool:
+    """Tell whether a word says by itself, under any heading, what became of a run."""
+    return text.strip().lower() in _GOOD or is_failed(text)
+
+
+def float_of(text: str, units: set[str], decimal: Decimal | None = None) -> float:
+    """Give the number that a cell is, NaN for an empty one, infinity for what is none; add its unit, "" for none.
+
+    A word in the place of a value says what became of the run: `FAILED`, or `CUT`.
+    """
+    if text.strip().lower() in MISSING:
+        return math.nan
+    value = number_in(text, decimal)
+    found = quantity_in(text, decimal) if value is None or math.isnan(value) else (value, "")
+    if found is not None:
+        units.add(found[1])
+        return abs(found[0]) if math.isinf(found[0]) else found[0]
+    return CUT if is_cut(text) else FAILED if is_failed(text) else math.inf
+
+
+def is_failed(text: str) -> bool:
+    """Tell whether a word, perhaps with a reason behind it, says that the run failed: ``error: no space``."""
+    return re.split(r"[:(,;]| by ", text.strip().lower())[0].strip() in _BAD or is_cut(text)
+
+
+def is_cut(text: str) -> bool:
+    """Tell whether a time limit ended a run, by the same cell: ``timeout``, or ``timeout of 10.0 s``."""
+    return re.match(r"(timeout|timed?[ _-](out|limit)|t/o)\b", text.strip().lower()) is not None
+
+
+@lru_cache(maxsize=256)
+def is_warmup(text: str) -> bool | None:
+    """Tell whether a run is a warm-up; an empty cell says no; None where nobody knows."""
+    plain = text.strip().lower()
+    number = _number(plain)
+    if plain in {*_YES, *SAY["warm"]} or number == 1:
+        return True
+    return False if plain in {*_NO, *SAY["counted"], ""} or number == 0 else None
+
+
+def _number(plain: str) -> int | None:
+    """Give the whole number that a text is; where cells are missing, tools write 1.0 for 1."""
+    whole = plain.removesuffix(".0")
+    return int(whole) if whole.lstrip("+-").isdecimal() and len(whole) < 20 else None

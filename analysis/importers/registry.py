@@ -36,6 +36,7 @@ BARE = ("wide-csv", "matrix", "numbers", "speedup-test")  # which commands read 
 UNKNOWN = "no tool is known for this"
 _DEEPEST = 20
 _JSON = re.compile(r'\s*[\[{]\s*["\[{]')
+_MEAN = re.compile("mean|median|avg|average")
 _PLAIN = re.compile(r"[^.\[\]\"\s@^$|'][^.\[\]\"]*\Z")
 
 
@@ -129,30 +130,44 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     data = opened.structure()
     lists = [path or "$" for path in sorted(_paths(data, "list"))]
     lie = f"; lists of numbers lie at {listed(lists, 3)}" if lists else ""
-    fix = (
-        f"say what is what, --columns '{_columns_in(data, lists)}', or give its single runs "
-        "as a long CSV: benchmark, variant, run, value"
-    )
+    roles = _columns_in(data, lists)
+    fix = "give its single runs as a long CSV: benchmark, variant, run, value"
+    fix = f"say what is what, --columns '{roles}', or {fix}" if roles else fix
+    if data is None and re.match(r"[^\n,;\t|]+[,;\t|][^\n]*\d", opened.head()):
+        fix = f"write headings above its columns, or {fix}"
     fix = "name the file of the results in it" if opened.is_folder else fix
     raise UsageError(f"{UNKNOWN} {what}{lie}", opened.source, fix)
 
 
 def _columns_in(data: Any, lists: list[str]) -> str:  # noqa: ANN401 - any JSON
     """Say where values are, of lists or else of the entries of one, and what names them there."""
-    numbers = [path for path in sorted(_paths(data, "number")) if "[*]" in path]
-    found = mapped([path.rpartition(".")[2] for path in numbers], numeric=range(len(numbers)))
-    values = lists or ([numbers[found.values[0][0]]] if found else numbers)
-    texts = sorted(_paths(data, "text"))
+    numbers, texts = (sorted(_paths(data, kind)) for kind in ("number", "text"))
+    numbers = [path for path in numbers if "[*]" in path]
+    entries = [path for path in lists if "[*]" in path]
+    values = _valued(entries) or entries or _valued(numbers) or lists or numbers
     if not values or values[0] in texts:
-        return "benchmark=NAME, value=NAME"
+        return ""
     entry = "".join(values[0].rpartition("[*]")[:2])
     texts = [one for one in texts if one.startswith(f"{entry}.") and "[" not in one[len(entry) :]]
     about = mapped([*(path.rpartition(".")[2] for path in texts), "value"])
     names = [*(texts[k] for k in about.benchmark), *texts] if about and entry else []
+    roles = f"benchmark={names[0]}" if names else ""
     with suppress(JsonPathError):  # not every entry has it
-        if entry and not names and isinstance(places(root(data), entry)[0].entries[-1].key, str):
-            names = [f"{entry}.@"]
-    return f"benchmark={names[0]}, value={values[0]}" if names else f"value={values[0]}"
+        first = places(root(data), entry, entries=True)[0].entries[1:] if entry else ()
+        keys = [isinstance(one.key, str) for one in first]
+        if keys[-1:] == [True] and not names:
+            roles = f"benchmark={entry}.@"
+            if keys[-2:] == [True, True] and entry.endswith("[*][*]"):
+                roles = f"benchmark={entry[:-3]}.@, variant={entry}.@"
+    return ", ".join(filter(None, (roles, f"value={values[0]}")))
+
+
+def _valued(paths: list[str]) -> list[str]:
+    """Give the path whose key is a word of a value, or of a mean, if one is."""
+    names = [path.rpartition(".")[2] for path in paths]
+    found = mapped([name.removesuffix("s") for name in names], numeric=range(len(names)))
+    means = [path for path, name in zip(paths, names, strict=True) if _MEAN.search(name)]
+    return [paths[found.values[0][0]]] if found else means[:1]
 
 
 def begins_with_numbers(opened: Opened) -> bool:
@@ -169,17 +184,21 @@ def _is(kind: str, data: object) -> bool:
     return isinstance(data, str) if kind == "text" else type(data) in (int, float)
 
 
-def _paths(data: Any, kind: str, depth: int = 0) -> set[str]:  # noqa: ANN401 - any JSON
-    """Give the paths to numbers, texts, or lists of numbers; where all parts of an object have the same, its keys are names."""
+def _paths(data: Any, kind: str, depth: int = 0, *, entry: bool = False) -> set[str]:  # noqa: ANN401 - any JSON
+    """Give the paths to numbers, texts, or lists of numbers.
+
+    Where all parts of an object have the same its keys are names, unless it is an `entry` of a list.
+    """
     if _is(kind, data):
         return {""}
     parts = data.items() if isinstance(data, dict) else [("", one) for one in data or ()]
     found: dict[str, set[str]] = {}
     for key, part in parts if depth < _DEEPEST else ():
         if isinstance(part, (dict, list)) or _is(kind, part):
-            found.setdefault(key, set()).update(_paths(part, kind, depth + 1))
+            paths = _paths(part, kind, depth + 1, entry=isinstance(data, list))
+            found.setdefault(key, set()).update(paths)
     shapes = list(found.values())
-    same = len(shapes) > 1 and all(one == shapes[0] for one in shapes)
+    same = len(shapes) > 1 and all(one == shapes[0] for one in shapes) and not entry
     if isinstance(data, list) or (same and (kind == "list" or shapes[0] != {""})):
         return {f"[*]{_joined(path)}" for one in shapes for path in one}
     return {

@@ -1,18 +1,4 @@
-"""Tools that execute suites and write text or XML: ReBench, SPEC CPU, and BenchExec.
-
-The criterion ``total`` of ReBench is the time; others, such as ``MaxRSS``, are metrics of their own. Warm-up
-iterations are separated where the benchmark's line says how many there are. A second execution appends
-under the same headings, or new ones, and numbers its invocations again from 1: a number that does not
-rise begins the next execution. Files of versions before 1.2 have no headings.
-
-In SPEC's CSV the table "Full Results Table" holds the runs; "Selected Results Table" repeats the medians
-and is not read. In raw files each run is a number in the key; what is not valid has failed, what was not
-run is nothing. A report that is invalid, or estimated, is read, and that is said.
-
-BenchExec executes a task once in a file: repetitions are several files. The status is read before the times:
-a task that failed has times that say nothing, one that its time limit ended lower bounds. The environment that
-the file stores is not read, and nothing in the XML is fetched or expanded.
-"""
+"""Tools that execute suites and write text or XML: ReBench, SPEC CPU, and BenchExec."""
 
 from __future__ import annotations
 

@@ -23,15 +23,11 @@ from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .cell_roles import Coded
-from .headings import SAMPLE, float_of, is_long, long_mapping
+from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Columns, Real, long_file
-from .parsing import ForeignCell, ForeignFile, foreign_file
+from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
-#
-# ``Name,Sample1,Sample2,ConfLevel,Coef`` (Touati, Worms and Briais, *The Speedup Test*, 2010, section
-# 6.2.1): Sample1 holds the times of the initial program, Sample2 those of the optimised one, one a line,
-# in seconds. Relative paths start at the configuration's folder, else at the current one.
 
 
 LOOKED_AT = 20  # lines
@@ -234,7 +230,7 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
     found: dict[str, list[Place]] = {}
     for path in stated["value"]:
         with _stating(opened, "value", path):
-            found[path] = places(root(data), path)
+            found[path] = places(root(data), path, entries=True)
     valued = {place.where for some in found.values() for place in some}
     for path, some in found.items():
         for place in some:

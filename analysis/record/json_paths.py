@@ -112,12 +112,15 @@ def find(data: Any, path: str) -> list[Any]:  # noqa: ANN401 - any JSON document
     return [place.value for place in places(root(data), path)]
 
 
-def places(start: Place, path: str) -> list[Place]:
-    """Give every place to which a path leads from another one, as `find` does."""
+def places(start: Place, path: str, *, entries: bool = False) -> list[Place]:
+    """Give every place to which a path leads from another one, as `find` does.
+
+    `entries`: Whether plain values beside the entries of an object, such as a date, are passed over.
+    """
     first, *others = parse_path(path)
     if not others and not isinstance(first, Text):
-        return _walked(start, first)  # most are
-    return _first((first, *others), lambda steps: _walked(start, steps))
+        return _walked(start, first, entries=entries)  # most are
+    return _first((first, *others), lambda steps: _walked(start, steps, entries=entries))
 
 
 def beside(place: Place, own: str, path: str) -> list[Place]:
@@ -161,10 +164,15 @@ def _at(entries: tuple[Entry, ...]) -> Place:
     return Place(entries[-1].value, entries[-1].where, entries)
 
 
-def _walked(start: Place, steps: Steps) -> list[Place]:
+def _walked(start: Place, steps: Steps, *, entries: bool = False) -> list[Place]:
     found = [start]
-    for step in steps:
+    for k, step in enumerate(steps, 1):
         found = [inner for place in found for inner in _stepped(place, step)]
+        if entries and step is Sign.ALL:
+            plain = (str, int, float) if k < len(steps) else str
+            of_list = (not isinstance(one.entries[-1].key, str) for one in found)
+            pairs = zip(found, of_list, strict=True)
+            found = [one for one, listed in pairs if listed or not isinstance(one.value, plain)]
     return found
 
 

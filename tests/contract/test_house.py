@@ -47,7 +47,7 @@ OPENERS = {
     "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/schema.py:1 "
     "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
-    "analysis/artifact/documents.py:3 analysis/history/changes.py:1 analysis/importers/headings.py:1 analysis/importers/json_rows.py:1 "
+    "analysis/artifact/documents.py:3 analysis/history/changes.py:1 analysis/importers/json_rows.py:1 "
     "analysis/importers/parsing.py:1 "
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "

@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 from analysis.data.opening import Opened
 from analysis.errors import FairtrialError
 from analysis.importers import long_csv
-from analysis.importers.headings import is_good, is_warmup, mapped, summaries
+from analysis.importers.headings import mapped, summaries
+from analysis.importers.parsing import is_good, is_warmup
 from analysis.importers.registry import read_foreign
 from tests.examples import examples
 

@@ -79,7 +79,7 @@ def test_a_damaged_data_base_is_refused():
     for part in (data[:100], data[:5000], data[:4096] + b"\xff" * (len(data) - 4096)):
         with pytest.raises(AnalysisError):
             read(part)
-    with pytest.raises(AnalysisError, match="no heading names a value: x hold numbers"):
+    with pytest.raises(AnalysisError, match="no heading names a value: x holds numbers"):
         read(base("CREATE TABLE runs (x)", "INSERT INTO runs VALUES (1)"))
     with pytest.raises(AnalysisError, match="no rows"):
         read(base("CREATE TABLE runs (benchmark, value)"))

@@ -38,6 +38,7 @@ def test_a_text_gets_one_sentence_and_the_remedy(foreign, text) -> None:
         foreign(text, "r.out")
     assert told.value.what == "no tool is known for this file"
     assert "long CSV" in told.value.fix
+    assert "--columns" not in told.value.fix  # there are none
     assert "benchexec" not in str(told.value)
     assert len(str(told.value)) < 450
 
@@ -72,6 +73,11 @@ def test_lists_of_numbers_are_named_by_their_paths(foreign, content, lists) -> N
     [
         ({"results": [{"lang": "c", "name": "a", "times": [1, 2]}]}, {"a": (1, 2)}),
         ({"sort": {"runs": [1, 2]}, "hash": {"runs": [3]}}, {"sort": (1, 2), "hash": (3,)}),
+        ({"n": 7, "sort": {"runs": [1, 2]}, "hash": {"runs": [3]}, "at": "x"}, {"sort": (1, 2), "hash": (3,)}),
+        ({"at": "x", "sort": [1, 2], "hash": [3]}, {"sort": (1, 2), "hash": (3,)}),
+        ({"r": [{"name": "a", "memory": [9], "times": [1, 2]}]}, {"a": (1, 2)}),
+        ({"sizes": [1, 2], "r": [{"name": "a", "max_ms": 9, "mean_ms": 1}]}, {"a": (0.001,)}),
+        ({"r": {"a": {"old": [1], "new": [2]}, "b": {"old": [3], "new": [4]}}}, {"a": (2,), "b": (4,)}),
         ({"when": "x", "runs": [{"name": "a", "n": 7, "ms": 1}, {"name": "b", "n": 7, "ms": 2}]}, {"a": (0.001,), "b": (0.002,)}),
         ([{"name": "a", "value": 7, "range": 1, "unit": "s"}, {"name": "b", "value": 8, "range": 2, "unit": "s"}], {"a": (7,), "b": (8,)}),
     ],
