@@ -87,7 +87,7 @@ confidence --conf-level R  number
     only this candidate
 places [TRIAL...]
     trials, fleets, or files of another tool; or a folder with them (default: runs/)
---risk R  number = 0.05
+--risk R  share = 0.05
     risk that any interval holds no change
 --correction {holm,bh,none}
     how the number of benchmarks is allowed for: Holm (default below 20 benchmarks),
@@ -397,7 +397,7 @@ first FIRST  Path
     a trial (runs/NAME), or another tool's file
 second SECOND  Path
     the same
---margin M  number = 0.01
+--margin M  share = 0.01
     speedups, or ratios of two speedups, that differ from 1 by less than this count as equivalent
 --exit-code
     let the exit code say whether the conclusions hold
@@ -539,9 +539,9 @@ campaign  Path
     what is compared (default: the campaign's judge, else wall)
 --variant NAME
     the variant whose settings every commit has (default: the campaign's baseline)
---margin M  share_below_one
+--margin M  share
     differences smaller than this count as none (default: 0.01)
---risk P  share_below_one
+--risk P  share
     risk of naming a wrong commit, all proofs together (default: 0.05)
 --looks LIST  growing_looks
     numbers of sessions at which each pair is judged (default: 6,12,24)

@@ -93,7 +93,7 @@ CANDIDATE
 --confidence R  number = 0.95
     confidence of the answer, of each of its intervals; 1 minus it is the risk of its tests
 confidence --conf-level R  number = 0.95
---margin M  number = 0.01
+--margin M  share = 0.01
     differences smaller than this count as equivalent
 --benchmark B...  named
     only this benchmark; may be repeated
@@ -373,6 +373,15 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def share(text: str) -> float:
+    """Read a share, ``0.05`` or ``5%``, from 0 to below 1."""
+    value = number(text.strip().removesuffix("%")) / (100 if "%" in text else 1)
+    if not 0 <= value < 1:
+        what = f"must be a number from 0 to below 1, such as 0.01, or 1%, not {text!r}"
+        raise argparse.ArgumentTypeError(what)
+    return value
 
 
 def named(text: str) -> str:

@@ -17,7 +17,7 @@ from ..pages.as_markup import render_markdown
 from ..pages.difference import Difference
 from ..pages.model import page_of
 from ..pages.number_format import counted
-from ..record.printer import write_json
+from ..record.printer import STDOUT, write_json
 from ..verdict.cautions import shown_cautions
 from ..verdict.compare import (
     CompareAnswer,
@@ -124,8 +124,8 @@ def write_answer(
     out.write(f"{screen_of(answer, width, notes, short=short)}\n")
 
 
-def write_exports(answer: CompareAnswer, files: Mapping[str, str]) -> None:
-    """Write files: kind (``json``, ``csv``, ``markdown``) -> path.
+def write_exports(answer: CompareAnswer, files: Mapping[str, str], out: Printer) -> None:
+    """Write files, or to `out` what goes to standard output: kind (``json``, ``csv``, ``markdown``) -> path.
 
     Raises
     ------
@@ -134,7 +134,10 @@ def write_exports(answer: CompareAnswer, files: Mapping[str, str]) -> None:
     """
     for kind, path in files.items():
         try:
-            Path(path).write_bytes(_KINDS[kind](answer).encode())
+            if path in STDOUT:
+                out.write(_KINDS[kind](answer))
+            else:
+                Path(path).write_bytes(_KINDS[kind](answer).encode())
         except OSError as error:
             what = f"the file cannot be written: {error.strerror}"
             fix = "name another one; 'fairtrial export' writes it from the trial, which is kept"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..errors import AnalysisError, UsageError
 from ..options import command
 from ..record.printer import (
+    STDOUT,
     check_file,
     check_files,
     check_folder,
@@ -331,7 +332,7 @@ def report(
 
         source = str(newest_trial())
     named = [text for text in (source, baseline, *more) if text is not None]
-    place = None if output in {None, "-"} else Path(output or "")
+    place = None if output in (None, *STDOUT) else Path(output or "")
     form = _format(format, place, named=output is not None, plots=plots, json=json)
     if guard and form != "csv":
         raise UsageError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from ..errors import UsageError
 from ..options import Given, command
-from ..record.printer import check_file, check_files, printer_on, write_file, write_json
+from ..record.printer import STDOUT, check_file, check_files, printer_on, write_file, write_json
 from ..words import next_lines
 from .options import interruptible, line_to, show
 
@@ -263,9 +263,6 @@ def import_(
     return 0
 
 
-_STDOUT = "-"
-
-
 def every_target() -> str:
     """Name the formats, and the endings that name them."""
     from ..importers.export import TARGETS
@@ -297,19 +294,17 @@ def export(
     from ..importers.reader import Reading
 
     target = target_for(output, to)
-    if json and output == _STDOUT:
+    if json and output in STDOUT:
         raise UsageError("--json and -o - both write to the standard output", fix="name a FILE")
     check_files(output, read=[source])
     how = Reading(better=better, **texts.how())
     exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)
     if not json:
-        for kind, words in (
-            ("caution", [one.text for one in cautions]),
-            ("cannot be held", [one.text for one in made.lost]),
-        ):
-            for text in words:
-                err.write(f"{kind}: {text}\n")
+        for one in cautions:
+            err.write(f"caution: {one.text}\n")
+        for left in made.lost:
+            err.write(f"the file cannot hold: {left.text}\n")
     refused = bool(strict and made.lost)
     if not refused:
         _write(output, made.data, out, binary=target.binary)
@@ -324,14 +319,14 @@ def export(
         write_json(parts, out)
     elif refused:
         err.write(f"nothing was written: {target.label} cannot hold everything (--strict)\n")
-    elif output != _STDOUT:
+    elif output not in STDOUT:
         out.write(f"written: {output}, {target.label}\n")
     return 1 if refused else 0
 
 
 def _write(output: str, data: bytes, out: TextIO, *, binary: bool) -> None:
     """Write to the standard output, or to a file that appears whole or not at all."""
-    if output == _STDOUT:
+    if output in STDOUT:
         stream = printer_on(out)
         if stream.takes_bytes:
             stream.write_bytes(data)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from ..errors import InsufficientDataError, UsageError
 from ..options import command
-from ..record.printer import check_files, write_file
+from ..record.printer import STDOUT, check_files, write_file
 from ..words import command_line, quoted
 from .options import Judging, Metric, Source, candidates_of, metrics_of, show
 
@@ -90,14 +90,17 @@ def gate(
     named = trial_and_variant(asked.source)
     variants = candidates_of(asked.variant, None if named is None else named[1])
     answer = _gate(found, asked, asked.condition, variants, on=asked.on)
-    if junit is not None:
-        write_file(Path(junit), answers.junit(answer))
-    if summary is not None:
-        _append(Path(summary), answers.summary(answer))
+    aside = err if json else out
+    files = (junit, answers.junit, write_file), (summary, answers.summary, _append)
+    for path, text, write in files:
+        if path in STDOUT:
+            aside.write(text(answer))
+        elif path is not None:
+            write(Path(path), text(answer))
     show(answer, out, as_json=json)
     if annotations is not None:
         for line in answers.workflow_commands(answer):
-            (err if json else out).write(f"{line}\n")
+            aside.write(f"{line}\n")
     return answer.exit_code
 
 

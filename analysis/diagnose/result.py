@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -292,6 +293,7 @@ _CHECKS = (
     ("host-throttled", "throttle temperature", "heat slowed the host down", ": {what}"),
     ("host-disturbed", "swap kernel_log clock placement", "the host was disturbed", ": {what}"),
 )
+_SESSIONS = re.compile(r", in (?:sessions? |both |all \d|\d+ of \d)[^;%]*$")
 _LOAD = re.compile(r"(?P<load>\d+\.\d+) over 1 min on (?P<cpus>\d+ CPUs?)")
 _LOST = re.compile(r"(?P<cpu>cpu\d+) lost (?P<share>\d+\.\d+) % of")
 
@@ -323,9 +325,8 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
 
     for code, checks, brief, end in _CHECKS:
         if one := of(*checks.split()):
-            what = one[0].text.rpartition(", in ")[0] or one[0].text  # without its sessions
-            load = what.partition(",")[0]
-            load = f"load {load}" if load[:1].isdigit() else load
+            what, _, busy = _SESSIONS.sub("", one[0].text).partition("; busiest")
+            load = re.sub(r"^(?=\d)", "load ", what.partition(",")[0])
             text = (brief + end if end else "{what}").format(what=what, load=load)
             words = brief
             if at := _LOAD.match(what):
@@ -333,7 +334,9 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
             elif at := _LOST.match(what):
                 words = f"others took {float(at['share']):.1f} % of the time of {at['cpu']}"
             when = _when(found, one)
-            yield Caution(code, text + when, short=ShortSentence.of(plain(words + when)))
+            short = ShortSentence.of(plain(words + when))
+            when += f"; busiest{busy}" * bool(busy and not end)
+            yield Caution(code, text + when, short=short)
     if one := of("disturbed-runs"):
         runs, about = sum(int(f.size or 0) for f in one), _benchmarks(one)
         lost = "lost time to the hypervisor or the disk"
@@ -342,8 +345,9 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
         yield Caution("disturbed-runs", words, about, many)
     if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
-        short = ShortSentence.of("not all sessions ran under the same settings of the host")
-        yield Caution("environment-changed", f"sessions differ: {one[0].text}{more}", short=short)
+        said = f"sessions differ: {one[0].text}{more}"
+        short = ShortSentence.of(plain(textwrap.shorten(said, 3 * _NAME, placeholder=" ...")))
+        yield Caution("environment-changed", said, short=short)
     if one := of("input"):
         short = ShortSentence.of("an input changed while it was measured: runs are not alike")
         yield Caution("input-changed", f"an input changed: {one[0].text}", short=short)

@@ -525,8 +525,9 @@ def evidence(why: Why, whole: str = "") -> Iterator[Section]:
     ]
     if (was := why.verdict_was) is not None:
         found = Difference.of(was, metric=was.metric)
-        ends = f" ({found.interval()})" if found.interval() else ""
-        change = was.outcome if was.speedup is None else f"{found.phrase()}{ends}"
+        words = {"equivalent": "the same"}.get(was.outcome, was.outcome), found.between()
+        decided = was.speedup is not None and was.outcome in ("faster", "slower")
+        change = found.clause() if decided else ", ".join(filter(None, words))
         texts.append(f"the verdict was: {change}, by {shown(was.metric)}")
     yield Section(tuple(map(Sentence, texts)))
     below = []

@@ -343,7 +343,7 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         what = f"{wanted if gain else limit} is neither proven nor ruled out"
         low, high = (asked.limit if end is None else end for end in (step.low, step.high))
         if low > asked.limit if gain else high < asked.limit:
-            return f"{names} {whole}, {against}, but its newest nights do not all lie beyond {limit}: {what}"
+            return f"{names} {whole}, {against}; the newest do not all lie {limit} beyond nearly all of these: {what}"
         between = found.between() or "an unknown amount"
         return f"{names} {found.verb} {between} than before{also}, {against}: {what}"
     if gain:

@@ -27,6 +27,7 @@ from ..data.opening import readable
 from ..errors import AnalysisError, UsageError, library_needed
 from ..pages.model import Caution, cautions_of
 from ..pages.number_format import counted, listed
+from ..record.printer import STDOUT
 from .parsing import losses_of
 
 if TYPE_CHECKING:
@@ -609,8 +610,6 @@ def _one_line(text: str) -> str:
 
 # --- The targets.
 
-STDOUT = "-"
-
 
 class Target(NamedTuple):
     """A target: its name for ``--to``, how a sentence calls it, what makes the file, and the endings that mean it."""
@@ -647,5 +646,5 @@ def target_for(output: str, name: str | None = None) -> Target:
     if name is not None:
         raise UsageError(f"there is no target {name!r}", fix=f"known: {known}")
     what = f"the ending {ending!r} names no format" if ending else "the name has no ending"
-    text = "the standard output has no ending that names a format" if output == STDOUT else what
+    text = "the standard output has no ending that names a format" if output in STDOUT else what
     raise UsageError(text, output, f"add --to ({known})")

@@ -135,7 +135,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     fix = f"say what is what, --columns '{roles}', or {fix}" if roles else fix
     if data is None and re.match(r"[^\n,;\t|]+[,;\t|][^\n]*\d", opened.head()):
         fix = f"write headings above its columns, or {fix}"
-    fix = "name the file of the results in it" if opened.is_folder else fix
+    fix = "name the files of the results in it, such as FOLDER/*.json" if opened.is_folder else fix
     raise UsageError(f"{UNKNOWN} {what}{lie}", opened.source, fix)
 
 

@@ -12,7 +12,8 @@ from typing import Literal
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
-SCALES: dict[str, tuple[tuple[float, str], ...]] = {"s": _TIMES, "B": _BYTES}
+_BYTE_RATES = ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s"))
+SCALES: dict[str, tuple[tuple[float, str], ...]] = {"s": _TIMES, "B": _BYTES, "B/s": _BYTE_RATES}
 _FEWEST, _MOST = 2, 4  # decimals of a ratio near 1
 _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 

@@ -300,7 +300,7 @@ def _cautions(
         "seldom-concluded": weak
         and (f"{figures.listed(weak)} could not conclude in most comparisons: {seldom}", *weak),
         "cpu-lost": loud
-        and f"{loud.what}{'' if loud.session is None else f' before session {loud.session}'}: these "
+        and f"{loud.what.partition(';')[0]}{'' if loud.session is None else f' before session {loud.session}'}: these "
         "rates are those of a host that is not quiet",
     }
     return cautions_of(table)

@@ -241,15 +241,16 @@ def read_manifest(trial: Path) -> Manifest:
         what = "this is a bisection, which holds several trials"
         fix = f"name one of them, such as {trial / 'step0'}; its answer: {words}"
         raise StoreError(what, str(trial), fix)
+    fix = "name a directory that 'fairtrial run' wrote, such as runs/NAME"
+    if not os.path.lexists(trial):
+        raise StoreError("there is no such trial", str(trial), fix)
     if not os.path.lexists(path):
-        raise StoreError(
-            "this is not a trial directory: it has no manifest.json",
-            str(trial),
-            way_to_bisections(trial)
-            or "name a directory that 'fairtrial run' wrote, such as runs/NAME; "
-            "what ended before it had a manifest measured nothing, and may be removed; a folder of "
-            "another tool becomes a trial with 'fairtrial import FOLDER -o runs/NAME'",
+        fix += "; what ended before it had a manifest measured nothing, and may be removed; "
+        fix += (
+            "a folder of another tool becomes a trial with 'fairtrial import FOLDER -o runs/NAME'"
         )
+        what = "this is not a trial directory: it has no manifest.json"
+        raise StoreError(what, str(trial), way_to_bisections(trial) or fix)
     return manifest_of(document_of(path, "manifest", RESTORE), path)
 
 

@@ -135,6 +135,7 @@ def write_json(data: object, out: TextIO | Printer) -> None:
 # as it is.
 
 
+STDOUT = ("-", "/dev/stdout")  # opened anew, a file behind the second would lose what it holds
 _HALVES = "backslashreplace"  # of surrogate pairs, from file names that are no UTF-8
 _MOST = 0o666  # what a new file may be at most; the umask says what it is
 _ROWS = "measurements.jsonl"
@@ -160,7 +161,7 @@ def check_file(path: Path) -> None:
 
 def check_files(*named: str | None, read: Iterable[str] = ()) -> None:
     """Refuse files that cannot be written, into which two texts would go, or that are `read` themselves."""
-    paths = [Path(one) for one in named if one not in (None, "-")]  # standard output
+    paths = [Path(one) for one in named if one not in (None, *STDOUT)]
     for path in paths:
         check_file(path)
         if paths.count(path) > 1:

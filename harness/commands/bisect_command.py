@@ -43,18 +43,6 @@ class _Options(Placed, Talk):
     format: str
 
 
-def share_below_one(text: str) -> float:
-    """Read a number from 0 to below 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1:
-        what = f"must be a number from 0 to below 1, such as 0.01, not {text!r}"
-        raise argparse.ArgumentTypeError(what)
-    return value
-
-
 def growing_looks(text: str) -> tuple[int, ...]:
     """Read numbers of sessions that grow."""
     numbers = tuple(positive(part.strip()) for part in text.split(","))

@@ -53,7 +53,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def format_help(self) -> str:
         """Give the help; what an option takes behind '=' alone stands without a space."""
-        return super().format_help().replace(" [=", "[=")
+        return re.sub(r" (\[=\w+\])((?=  ) )?", r"\1\2\2", super().format_help())
 
 
 def blocks(text: str) -> Iterator[tuple[bool, list[str]]]:

@@ -187,7 +187,7 @@ def _answer(
         with contextlib.suppress(BrokenPipeError):  # the exit code is still to come
             write_answer(answer, out, as_json=args.json, short=args.quiet, width=_columns())
         asked = {"json": args.export_json, "csv": args.export_csv, "markdown": args.export_markdown}
-        write_exports(answer, {kind: path for kind, path in asked.items() if path is not None})
+        write_exports(answer, {kind: path for kind, path in asked.items() if path is not None}, out)
     except InsufficientDataError:
         if code != _INTERRUPTED:
             raise

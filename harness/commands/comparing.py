@@ -55,7 +55,7 @@ _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
 _OPERATOR = re.compile(r"((?:(?<=\s)|^)\d?[<>|&;]+|;+(?=\s|$)|[*?])")
-_EXPANDED = re.compile(r"(\$[\w{(]|`)")
+_EXPANDED = re.compile(r"(\$[\w{(]|`|^\s*(?:~|(?:\.|\[\[|cd|exec|export|source|ulimit)(?=\s|$)))")
 _SINGLE, _DOUBLE = re.compile(r"\\.|'[^']*'"), re.compile(r'"[^"]*"')
 _ASSIGNMENT = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=\S*")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from analysis.options import COMMANDS, command
-from analysis.record.printer import write_json
+from analysis.record.printer import check_folder, write_json
 from analysis.words import command_line, next_lines
 
 from .options import Talk
@@ -32,6 +32,7 @@ def init(*, path: Path, json: bool, quiet: bool, out: TextIO, err: TextIO) -> in
     try:
         if path.is_dir():
             path = path / "campaign.yaml"
+        check_folder(path.parent, named=path)
         text = starter_text(path.stem)
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.errors import UsageError
-from analysis.options import Given, positive
+from analysis.options import Given, positive, share
 from analysis.record.printer import write_json
 
 from ..errors import counted
@@ -193,14 +193,10 @@ def duration(text: str) -> float:
 
 def margin(text: str) -> float:
     """Read ``3%`` or ``0.03``, above 0 and at most half; gives a share."""
-    percent = text.strip().endswith("%")
-    try:
-        share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
-    except ValueError:
-        share = math.nan
-    if not 0 < share <= 0.5:
-        raise argparse.ArgumentTypeError(f"must be per cent such as 3%, not {text!r}")
-    return share
+    with contextlib.suppress(argparse.ArgumentTypeError):
+        if 0 < share(text) <= 0.5:
+            return share(text)
+    raise argparse.ArgumentTypeError(f"must be per cent such as 3%, not {text!r}")
 
 
 def input_file(text: str) -> Path:

@@ -156,7 +156,7 @@ def test_a_file_that_two_formats_know_is_refused_and_both_are_named(tmp_path):
 def test_export_says_what_cannot_be_held_and_strict_refuses(tmp_path):
     hyperfine(tmp_path / "sort.json", {"a": [0.5, 9.0, 0.25]}, codes=[0, 1, 0])
     words = ("export", "sort.json", "-o", "x.json", "--to", "pyperf")
-    assert "cannot be held: 1 run that failed" in call(*words)[1]
+    assert "cannot hold: 1 run that failed" in call(*words)[1]
     (tmp_path / "x.json").write_text("as it was")
     text = call(*words, "--strict", code=1)[1]
     assert "nothing was written" in text
@@ -166,7 +166,7 @@ def test_export_says_what_cannot_be_held_and_strict_refuses(tmp_path):
     assert told["cannot_hold_codes"] == ["failed-lost"]
     told = json.loads(call(*words, "--json")[0])
     assert (told["output"], told["format"]) == ("x.json", "pyperf")
-    assert call("export", "sort.json", "-o", "x.csv", "--strict")[1].count("cannot be held") == 0
+    assert call("export", "sort.json", "-o", "x.csv", "--strict")[1].count("cannot hold") == 0
 
 
 def test_export_to_the_standard_output_is_the_file_and_nothing_else(tmp_path):

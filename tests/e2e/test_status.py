@@ -42,7 +42,7 @@ def test_no_trials_and_no_trial(lab):
     assert "no trials in runs" in lab.run_fairtrial("status").stdout
     done = lab.run_fairtrial("status", "absent")
     assert done.returncode == 5
-    assert "not a trial directory" in done.stderr
+    assert "there is no such trial" in done.stderr
 
 
 def test_a_damaged_trial_is_no_success(lab):

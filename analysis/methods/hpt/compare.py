@@ -277,8 +277,7 @@ def speedup_cautions(result: HptSpeedup, n: int) -> tuple[Caution, ...]:
         and value < 1
         and f"the largest speedup is below 1: that {ours} is "
         f"{outcome_word('faster', timed=result.timed)} than {theirs} does not reach reliability "
-        f"{required:g}; what reaches it is that {ours} is at least "
-        f"{math.floor(value * 1e4) / 1e4:g} times as {fast}",
+        f"{required:g}; what reaches it is that {ours} is at least {result.printed} times as {fast}",
         "reliability-rises-again": again
         and f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
         f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "

@@ -125,7 +125,7 @@ def _autocorrelation(rest: Array, sessions: tuple[Integers, ...]) -> float:
 
 _PHASES = 16  # at which a window of a circle may begin
 _WIDTHS = (4, 8)  # of windows, in phases; a wider one is the rest of one of these
-_PLACES = 64  # on a circle, at which an effect of sessions is looked at
+_PLACES = 64  # that were seen on a circle, at which an effect of sessions is looked at
 _LEAST_AT_LEVEL = 3  # runs; what is rarer is taken together
 
 
@@ -220,7 +220,7 @@ def _windows(values: Array, known: Flags, period: float) -> CovariateColumns | N
 def _wave(values: Array, known: Flags, period: float) -> CovariateColumns:
     distinct = np.unique(np.mod(values[known], period))
     if distinct.size > _PLACES:
-        distinct = np.arange(_PLACES) * period / _PLACES
+        distinct = distinct[np.linspace(0, distinct.size - 1, _PLACES).round().astype(np.int64)]
     table = _turned(np.where(known, values, 0.0), period)
     table[~known] = 0.0
     labels = tuple(f"{place:g}" for place in distinct.tolist())

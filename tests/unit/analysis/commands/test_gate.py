@@ -176,6 +176,8 @@ def test_files_for_machines(make, tmp_path):
     code, out, err = execute("slower>2%", f"{make('two')}:slow", *words, "--json")
     assert json.loads(out)["exit_code"] == code == 1
     assert err.startswith("::error ")
+    words = ("slower>2%", f"{make('three')}:slow", "--summary", "-", "--junit", "/dev/stdout")
+    assert re.match(r"(?s)<\?xml.*\n### gate slower.*\nSTOP ", execute(*words)[1])
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_one_candidate_by_name_or_option(trial):
 
 
 def test_options_reach_the_method(trial):
-    words = ("--benchmark", "b1", "--benchmark", "b2", "--margin", "0.05", "--correction", "bh")
+    words = ("--benchmark", "b1", "--benchmark", "b2", "--margin", "5%", "--correction", "bh")
     code, text, _ = executed(
         "verdict", trial, "--json", *words, "--weight", "b1=3", "--looks", "2", "--variant", "new"
     )
@@ -75,11 +75,11 @@ def test_options_reach_the_method(trial):
     assert found["schema"] == 2
 
 
-@pytest.mark.parametrize("weight", ["b1", "b1=x", "=2"])
-def test_a_weight_that_is_none(trial, weight):
-    code, _, err = executed("verdict", trial, "--weight", weight)
-    assert code == 2
-    assert "--weight takes NAME=W" in err
+@pytest.mark.parametrize("given", ["weight=b1", "weight=b1=x", "weight==2", "margin=5", "margin=x"])
+def test_a_weight_or_a_margin_that_is_none(trial, given):  # a margin of 5 would be 500 %
+    code, _, err = executed("verdict", trial, f"--{given}")
+    said = "--weight takes NAME=W|from 0 to below 1, such as 0.01, or 1%|'x' is not a number"
+    assert (code, re.search(said, err) is None) == (2, False)
 
 
 def test_several_metrics_are_one_screen_each(trial):

@@ -22,7 +22,12 @@ from analysis.record.trial_files import ENVIRONMENT, FINDINGS
 from analysis.verdict.judging import judge
 from tests.unit.analysis.commands.conftest import executed
 
+LOST, BUSIEST = "cpu1 lost 12.00 % of 200 ms to others: 3 gaps", "; busiest, in % of a CPU: x 9 %"
 NAMES = {"name": "t", "unit": "s", "better": "lower", "confidence": 0.95}
+
+
+def two_speeds(apart):
+    return lambda t: apart * (np.arange(t.values.size) // 40 % 2)
 
 
 def codes(cautions):
@@ -78,13 +83,9 @@ def test_drift_of_one_cell_is_told_with_its_benchmark(measured):
 def test_doubtful_findings_are_findings_and_no_cautions(simulated):
     """Session shifts are in most trials; beside many of them Benjamini and Hochberg let others pass."""
     effect = np.random.default_rng(3).normal(0, 0.2, (8, 2, 6))
-    table = simulated(
-        np.random.default_rng(4),
-        benchmarks=8,
-        sessions=6,
-        runs=10,
-        effect=lambda t: effect[t.benchmark, t.variant, t.session],
-    )
+    design = {"benchmarks": 8, "sessions": 6, "runs": 10}
+    design["effect"] = lambda t: effect[t.benchmark, t.variant, t.session]
+    table = simulated(np.random.default_rng(4), **design)
     found = diagnosed(table, **NAMES)
     shifted = [one for one in found.findings if one.code == "session-shift"]
     assert len(shifted) == 16
@@ -92,12 +93,7 @@ def test_doubtful_findings_are_findings_and_no_cautions(simulated):
 
 
 def test_a_moving_host_is_one_caution(simulated):
-    table = simulated(
-        np.random.default_rng(5),
-        sessions=4,
-        runs=20,
-        effect=lambda t: 0.1 * (np.arange(t.values.size) // 40 % 2),
-    )
+    table = simulated(np.random.default_rng(5), sessions=4, runs=20, effect=two_speeds(0.1))
     found = diagnosed(table, **NAMES)
     assert codes(cautions_of(found)) == ["host-two-speeds"]
     (caution,) = cautions_of(found)
@@ -105,24 +101,16 @@ def test_a_moving_host_is_one_caution(simulated):
     page = str(found)
     assert "s after the begin of session 1" in page
     assert "two speeds" in page
-    drift = simulated(
-        np.random.default_rng(6), sessions=4, runs=20, effect=lambda t: 0.01 * t.block
-    )
-    (caution,) = cautions_of(diagnosed(drift, **NAMES))
+    drift = {"sessions": 4, "runs": 20, "effect": lambda t: 0.01 * t.block}
+    (caution,) = cautions_of(diagnosed(simulated(np.random.default_rng(6), **drift), **NAMES))
     assert caution.code == "host-changes"
     assert caution.about == ()
 
 
 def test_what_is_certain_and_too_small_to_matter_is_no_caution(simulated):
     """Authority: of 8,000 runs in one Go benchmark night's data a correlation of 0.02 is certain."""
-    table = simulated(
-        np.random.default_rng(9),
-        benchmarks=10,
-        variants=4,
-        sessions=10,
-        runs=20,
-        effect=lambda t: 0.02 * (np.arange(t.values.size) // 40 % 2),
-    )
+    design = {"benchmarks": 10, "variants": 4, "sessions": 10, "runs": 20}
+    table = simulated(np.random.default_rng(9), **design, effect=two_speeds(0.02))
     found = diagnosed(table, **NAMES)
     blocks = next(one for one in found.findings if one.code == "host-blocks")
     assert blocks.certain
@@ -144,13 +132,7 @@ def test_what_the_runner_found_is_told_with_its_sessions(measured):
             note("load", 3, "2.90 over 1 min on 2 CPUs", "warn", "before"),
             note("load", 4, "0.10 over 1 min on 2 CPUs", "ok", "before"),
             note("steal", 1, "since boot", "fail", "before"),
-            note(
-                "gaps",
-                2,
-                "cpu1 lost 12.00 % of 200 ms to others: 3 gaps, the longest 9.1 ms",
-                "fail",
-                "before",
-            ),
+            note("gaps", 2, LOST + BUSIEST, "fail", "before"),
             note("gaps", 3, "cpu1 lost 0.10 % of 200 ms to others: 3 gaps", "ok", "before"),
             note("steal", 4, "the hypervisor took 12 % of cpu1", "fail"),
             note("throttle", 4, "slowed down 3 times"),
@@ -167,9 +149,9 @@ def test_what_the_runner_found_is_told_with_its_sessions(measured):
     )
     assert "12 %" in told["host-stolen"].text
     assert told["host-stolen"].text.endswith("in session 4")
-    assert told["cpu-lost"].text == (
-        "cpu1 lost 12.00 % of 200 ms to others: 3 gaps, the longest 9.1 ms in session 2"
-    )
+    assert told["cpu-lost"].text == f"{LOST} in session 2{BUSIEST}"
+    changed = "sessions differ: the kernel changed, in session 3"
+    assert str(told["environment-changed"].short) == changed
     assert told["outputs-differ"].about == ("y",)
     assert set(told) == {
         "cpu-lost",
@@ -203,7 +185,7 @@ def test_disturbed_runs_are_counted_in_their_cells(measured):
 
 def test_lost_time_is_no_caution_of_what_it_does_not_go_into(measured):
     looks = [
-        note("gaps", 2, "cpu1 lost 12.00 % of 200 ms to others", "fail", "before"),
+        note("gaps", 2, LOST, "fail", "before"),
         note("steal", 4, "the hypervisor took 12 % of cpu1", "fail"),
         note("load", 3, "2.90 over 1 min on 2 CPUs", "warn", "before"),
     ]
@@ -263,10 +245,8 @@ def test_variants_metrics_and_wrong_ones(measured):
 
 
 def test_zeros_and_a_constant_metric_are_diagnosed(measured):
-    zeros = diagnose_trial(
-        measured(change=lambda row: replace(row, user_s=0.0 if row.position % 3 else 0.01)),
-        metric="user",
-    )
+    often = measured(change=lambda row: replace(row, user_s=0.0 if row.position % 3 else 0.01))
+    zeros = diagnose_trial(often, metric="user")
     assert {one.code for one in zeros.findings} >= {"ties"}
     assert "coarse-clock" in codes(zeros.cautions)
     assert zeros.cells[0].spread is None
@@ -289,10 +269,8 @@ def test_a_matrix_with_names_as_ids():
     runs = {b: rng.lognormal(0, 0.1, 12) for b in ("x", "y")}
     nights = {b: ["mon"] * 6 + ["tue"] * 6 for b in runs}
     blocks = {b: [f"{night}{k % 6}" for k, night in enumerate(nights[b])] for b in runs}
-    matrix = PerformanceMatrix.from_samples(
-        "m", runs, better="higher", sessions=nights, blocks=blocks
-    )
-    found = diagnose_matrix(matrix)
+    days = {"sessions": nights, "blocks": blocks}
+    found = diagnose_matrix(PerformanceMatrix.from_samples("m", runs, better="higher", **days))
     assert (found.sessions, found.runs) == (2, 24)
     by_code = {one.code: one for one in found.host}
     assert by_code["host-blocks"].pvalue is not None

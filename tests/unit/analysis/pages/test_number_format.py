@@ -24,6 +24,7 @@ from analysis.words import shorten
         (3725.4, "s", "3725 s"),
         (512, "B", "512 B"),
         (50 * 2**20, "B", "50.0 MiB"),
+        (9.45e8, "B/s", "945 MB/s"),  # the bytes_per_second of Google Benchmark: 9.45e+08 B/s
         (1234567, "items/s", "1234567 items/s"),
         (0.000012345, "1/s", "1.23e-05 1/s"),
     ],

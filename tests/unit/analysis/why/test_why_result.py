@@ -272,16 +272,19 @@ def was(outcome: str, metric: str) -> dict[str, object]:
         ("slower", "requests", "judged-otherwise"),
         ("faster", "wall", "verdict-differs"),
         ("equivalent", "wall", None),
+        ("undecided", "wall", None),
     ],
 )
 def test_what_was_judged_is_held_against_what_is_explained(outcome, metric, code):
-    said = texts(explained(F, steady(cmp=30, sort=90), **was(outcome, metric)))
+    answer = explained(F, steady(cmp=30, sort=90), **was(outcome, metric))
+    said, shown = texts(answer), " ".join(str(answer).split())
+    word = {"equivalent": "the same, between", "undecided": "undecided, between"}
+    assert (
+        f"the verdict was: {word.get(outcome, '')}" in shown
+    )  # no "takes 5 % more" of what was open
     assert said.keys() - {"opposite-rows"} == ({code} - {None})
     if code == "judged-otherwise":
-        assert (
-            said[code]
-            == f"the verdict is about {metric}; what is explained here is time on the CPU"
-        )
+        assert said[code].startswith(f"the verdict is about {metric}; what is explained here is")
 
 
 SYSTEM = timed(BASE_MS, SLOW_MS, system=0.25)

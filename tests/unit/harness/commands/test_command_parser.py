@@ -106,7 +106,9 @@ def test_a_wait_that_is_no_number_is_refused(parser, text):
 
 
 def test_help_shows_that_the_sign_is_needed(parser):
+    parser.add_argument("--go", nargs="?", metavar="X", help="on").by_equals = True
     help_text = parser.format_help()
+    assert f"\n{'  --go[=X]':24}on\n" in help_text  # in the column of all others
     assert help_text.count("--wait-for-lock[=SECONDS]") == 2
     assert "[--wait-for-lock[=SECONDS]]" in help_text
 

@@ -256,9 +256,11 @@ def test_two_commands_take_turns_and_more_are_shuffled(make):
     assert make("true", "false", "sleep 0").protocol.order == "shuffled"
 
 
-def test_missing_command_is_refused_before_it_is_tried(make):
-    with pytest.raises(LaunchError, match="not found"):
-        make("true", "no-such-command-here")
+@pytest.mark.parametrize("word", ["no-such-command-here", "source", "[[", "~/x"])
+def test_missing_command_is_refused_before_it_is_tried(make, word):
+    with pytest.raises(LaunchError, match="not found") as caught:
+        make("true", f"{word} f")
+    assert ("add --shell" in caught.value.fix) is (word != "no-such-command-here")
 
 
 def test_command_that_outlasts_its_timeout_is_refused(tried):

@@ -315,6 +315,7 @@ def test_the_nearest_name_is_given_and_nothing_where_none_is_like_it():
         (["--verbos"], "no option '--verbos'"),
         (["-q", "verdict"], "no option '-q'\n  fix: options stand behind their command"),
         (["init", "a", "b"], "init: there is a word too many: 'b'\n  fix: "),
+        (["init", "a/b"], "a/b: there is no folder 'a'\n  fix: make it"),
     ],
 )
 def test_a_mistyped_word_is_answered_with_what_was_meant(words, said):

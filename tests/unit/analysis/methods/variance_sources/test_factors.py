@@ -443,6 +443,13 @@ def test_a_level_for_every_few_runs_is_too_many():
     assert columns_of(one, np.arange(10)) is None  # all are rare, and together one level
 
 
+def test_an_effect_of_the_day_is_told_of_hours_that_were_seen():
+    day = {"scale": "circular", "period": 86_400.0, "of_session": True}
+    one = Covariate(name="x", kind="observed", values=43_200 + np.arange(80.0), **day)
+    at = np.array(columns_of(one, np.arange(80)).labels, float)
+    assert (at.size, at.min(), at.max()) == (64, 43_200, 43_279)  # midnight: 1e304 times
+
+
 def test_layout_is_not_told_where_the_kernel_chooses_it(planted):
     codes = {one.code for one in answer(planted.unrelated(rng())).cautions}
     assert "layout-not-recorded" in codes
