@@ -208,7 +208,6 @@ def _by_option_names() -> Iterator[None]:
     try:
         yield
     except LaunchError as error:
-        error.what = re.sub(r"/bin/sh -c cd .* \|\| exit\n", "", error.what)
         error.fix = re.sub(r"; if it needs .*", "", error.fix or "") or None
         raise
     except HostError as error:

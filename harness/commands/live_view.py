@@ -441,9 +441,8 @@ class CompareView(OneLineView):
             self.say(self._tried.replace("CPU", where, 1))
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Say what was found only if verbose: what changes an answer stands below it."""
-        if self._verbose:
-            super().findings(findings)
+        """Say which hooks failed, and the rest if verbose: what changes an answer stands below it."""
+        super().findings(one for one in findings if self._verbose or one.check == "hook")
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
         """Begin to draw; time counts from the first run on."""

@@ -256,7 +256,8 @@ class SideCommands:
             self._interrupts.settle_after(execution.signal, execution.exit_code)
             number, code = execution.signal, execution.exit_code
             ending = f"exit code {code}" if number is None else f"signal {number}"
-            what = f"{name} failed with {ending}: {' '.join(command.argv)}"
+            typed = re.sub(r"^/bin/sh -c cd .* \|\| exit\n", "", " ".join(command.argv))
+            what = f"{name} failed with {ending}: {typed}"
             for line in last_output(log).rstrip().splitlines()[-6:]:
                 what += f"\n    {line}"
             raise CommandFailedError(what, command.mark, f"the whole output is in {log}")

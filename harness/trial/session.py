@@ -226,7 +226,7 @@ class TrialRun:
                 except (CommandFailedError, Interrupted) as error:
                     what = "interrupted"
                     if isinstance(error, CommandFailedError):  # what it wrote stays in its log
-                        what = error.what.splitlines()[0]
+                        what = error.what.splitlines()[0].removeprefix(f"hook '{name}' ")
                     self.note("after", (warning("hook", f"hook '{name}': {what}"),))
 
     # ---- the trial

@@ -33,10 +33,10 @@ def test_json_is_one_object_with_the_verdicts_keys_and_the_commands(lab):
 
 
 def test_prepare_is_executed_before_each_run_in_this_folder(lab):
-    done = lab.run_fairtrial(
-        "compare", "cat made", *QUICK, "--prepare", "echo x >> log; date > made"
-    )
+    hooks = ("--prepare", "echo x >> log; date > made", "--cleanup", "exit 3")
+    done = lab.run_fairtrial("compare", "cat made", *QUICK, *hooks)
     assert done.returncode == 0, done.stderr
+    assert "hook 'cleanup': failed with exit code 3: exit 3\n" in done.stderr  # it was said nowhere
     rows = lab.read_rows()
     tries = len((lab.folder / "log").read_text().splitlines()) - len(rows)
     assert tries == 2  # it prints: into a pipe and into /dev/null

@@ -238,7 +238,7 @@ def test_a_hook_that_comes_last_may_fail_and_the_measurements_stand(stage, hooke
     stage.command = lambda request: {"exit_code": int(request.argv[0] == name)}
     assert stage.start(hooked()).status == "complete"
     (finding,) = stage.findings("hook", "after")
-    assert "failed with exit code 1" in finding["what"]
+    assert finding["what"].partition(": ")[2].startswith("failed with exit code 1")
     assert len(stage.rows) == 12
 
 
