@@ -108,7 +108,7 @@ def sessions_needed(
 
     `margin` is that of the log ratio. None without an interval, and beyond `limit`.
     """
-    if line.speedup is None or not line.error:
+    if line.speedup is None or not line.error or line.sessions < 2:
         return None
     scatter = Scatter(
         variance=np.array([[line.error**2 * line.sessions]]),
