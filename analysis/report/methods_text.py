@@ -282,7 +282,7 @@ def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
 
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     verdict, results = subject.verdict, subject.results
-    level = f"{100 * verdict.confidence:g} %"
+    level = f"{100 * (1 - verdict.look_alpha):.4g} %"
     known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
     value = ("the metric ", _name(verdict.metric)) if known is None else (known,)
     if not results:  # one side alone

@@ -17,6 +17,7 @@ from ..diagnose.normality import (
 )
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
 from ..pages.number_format import outcome_word, pvalue
@@ -141,12 +142,11 @@ def _extent(lines: Iterable[Line]) -> list[float]:
 def _heading(result: Multilevel, texts: Mapping[str, Written]) -> str:
     line = result.these if result.these is not None else result.benchmarks[0]
     row, many = texts[line.name], len(result.benchmarks)
-    level = f"{100 * result.confidence:.0f} % interval {row.interval}"
     what = f"{many} benchmarks" if many > 1 else repr(line.name)
-    words = (
-        f"{result.candidate}: {row.speedup.text} times over {what}, "
-        f"{level if row.interval else 'no interval'}, {outcome_word(line.outcome, timed=result.timed)}"
-    )
+    level = level_text(result.look_alpha)
+    ends = f"{level} interval {row.interval}" if row.interval else "no interval"
+    word = outcome_word(line.outcome, timed=result.timed)
+    words = f"{result.candidate}: {row.speedup.text} times over {what}, {ends}, {word}"
     return f"{words}; {_counted(result)}" if many > 1 else words
 
 
@@ -165,7 +165,7 @@ def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
         line.speedup,
         line.low,
         line.high,
-        result.confidence,
+        round(1 - result.look_alpha, 12),
         outcome_word(line.outcome, timed=result.timed),
         result.sessions if own is None else own.sessions,
         "" if own is None else " ".join(repr(math.exp(d)) for d in own.differences),

@@ -170,22 +170,20 @@ def test_a_kind_that_is_not_there():
 
 
 def test_a_forest_shows_the_verdict(measured):
-    subject = measured(("base", "fast", "slow"))
+    subject = measured(("base", "fast", "slow"), looks=2)  # it said 95 % of intervals at 97.5 %
     drawing = draw("forest", subject, NARROW)
     rows = {(row[0], row[2]): row for row in drawing.rows}
     for one in subject.candidates:
         result = one.multilevel
         for line in (*result.benchmarks, result.these, result.similar):
             row = rows[one.variant, line.name]
-            assert row[3:6] == (line.speedup, line.low, line.high)
+            assert row[3:7] == (line.speedup, line.low, line.high, 0.975)
             assert row[7] == line.outcome
-        kept = rows[one.variant, "a"][9].split()
-        assert [float(text) for text in kept] == [
-            math.exp(d) for d in result.benchmarks[0].differences
-        ]
+        kept = [float(text) for text in rows[one.variant, "a"][9].split()]
+        assert kept == [math.exp(d) for d in result.benchmarks[0].differences]
     text = written_of(subject)["fast"]["these"]
-    assert f"fast: {text.speedup.text} times over 3 benchmarks" in drawing.alt
-    assert text.interval in drawing.alt
+    begin = f"fast: {text.speedup.text} times over 3 benchmarks"
+    assert f"{begin}, 97.5 % interval {text.interval}" in drawing.alt
     shown = [t for t, _ in texts_of(drawing.picture)[0]]
     assert f"{text.speedup.text}× {text.interval}  faster" in shown
 

@@ -149,6 +149,7 @@ def test_what_the_trial_does_not_say_is_said_to_be_unknown(synthetic, chapter) -
         ),
         ({"margin": 0.02}, "within ± 2 % count as equivalent"),
         ({"confidence": 0.9}, "90 % intervals"),
+        ({"looks": 2}, "97.5 % intervals"),
         ({"always_valid": True}, "95 % confidence sequences"),
         ({"weights": {"text": 2.0}}, "weighted over benchmarks"),
         ({"benchmarks": ["text"]}, "(two variants on one benchmark were judged)"),
