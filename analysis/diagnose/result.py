@@ -334,9 +334,8 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
             elif at := _LOST.match(what):
                 words = f"others took {float(at['share']):.1f} % of the time of {at['cpu']}"
             when = _when(found, one)
-            short = ShortSentence.of(plain(words + when))
-            when += f"; busiest{busy}" * bool(busy and not end)
-            yield Caution(code, text + when, short=short)
+            text += when + f"; busiest{busy}" * bool(busy and not end)
+            yield Caution(code, text, short=ShortSentence.of(plain(words + when)))
     if one := of("disturbed-runs"):
         runs, about = sum(int(f.size or 0) for f in one), _benchmarks(one)
         lost = "lost time to the hypervisor or the disk"
