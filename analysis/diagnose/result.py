@@ -21,7 +21,6 @@ from ..pages.model import (
     table_of,
 )
 from ..pages.result import Result
-from ..words import shorten
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
@@ -424,12 +423,8 @@ def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
 
 # --- The screen.
 
-_NAME, _VARIANT = 24, 16  # columns for names
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
-_NAMES = (
-    ("<benchmark", lambda one: shorten(one.benchmark, _NAME)),
-    ("<variant", lambda one: shorten(one.variant, _VARIANT)),
-)
+_NAMES = ("@benchmark", "benchmark"), ("@variant", "variant")
 _ADJUSTED = ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, "")
 
 
