@@ -37,6 +37,11 @@ def shown(text: str) -> str:
     return _UNSEEN.sub(_picture, text)
 
 
+def shown_lines(text: str) -> str:
+    """Clean a text of several lines, which stay lines."""
+    return "\n".join(map(shown, text.split("\n")))
+
+
 def _picture(found: re.Match[str]) -> str:
     number = ord(found.group())
     if number < 0x20:
@@ -73,6 +78,21 @@ def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
     for alike in _alike(found, whole):
         found.update((name, whole[name]) for name in alike)
     return found
+
+
+_WORDS = re.compile(r"(?:.*[^\w.+-])?", re.DOTALL)  # a text up to its last sign between words
+
+
+def without_shared(names: Iterable[str]) -> Mapping[str, str]:
+    """Give names without the words that all of them begin and end with: ``…inflate``, ``…deflate``."""
+    whole = {name: shown(name) for name in names}
+    texts = {*whole.values()}
+    shared = (commonprefix([text[::step] for text in texts]) for step in (1, -1))  # noqa: RUF071 - characters are meant
+    first, last = (_WORDS.match(text).end() for text in shared)  # type: ignore[union-attr]
+    if len(texts) < 2 or not 3 < first + last < min(map(len, texts)):
+        return whole
+    left, right = "…" * bool(first), "…" * bool(last)
+    return {name: f"{left}{x[first : len(x) - last]}{right}" for name, x in whole.items()}
 
 
 def apart(names: Sequence[str], width: int) -> list[str]:

@@ -358,7 +358,7 @@ def _bundled_page(bundled: Bundled) -> Page:
             enumerate(bundled.claims, 1),
             ("claim", lambda one: one[0]),
             ("<", lambda one: "holds" if one[1].holds else "FAILS"),
-            ("<sentence", lambda one: shorten(one[1].claim.text, 44)),
+            ("@sentence", lambda one: one[1].claim.text),
             ("<must be", lambda one: said_of(one[1].claim)),
             ("found", lambda one: _value(one[1].found)),
         )
@@ -367,7 +367,7 @@ def _bundled_page(bundled: Bundled) -> Page:
         sections.append(_redacted(contents.redacted))
     if contents.missing:
         listed = contents.missing[:_MOST_MISSING]
-        columns = ("<not in it", lambda one: shorten(one.what, 40)), ("<why", "why")
+        columns = ("@not in it", "what"), ("<why", "why")
         more = len(contents.missing) - len(listed)
         last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
         table = table_of("missing", listed, *columns)

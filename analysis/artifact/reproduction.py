@@ -28,7 +28,7 @@ from ..pages.model import (
 from ..pages.number_format import counted
 from ..pages.result import Result
 from ..version import VERSION
-from ..words import command_line, shorten, shown
+from ..words import command_line, shorten
 from .archive import Contents, Missing, RedactionRecord, line_of
 
 Standing = Literal["same bytes", "within", "different", "failed", "stopped"]
@@ -180,7 +180,7 @@ def _reproduction_page(found: Reproduction) -> Page:
             ("<", lambda one: {True: "holds", False: "FAILS", None: "no value"}[one.holds]),
             ("value now", lambda one: _value(one.now)),
             ("<claimed", _claimed),
-            ("<claim", lambda one: shorten(shown(one.text), 60)),
+            ("@claim", "text"),
         )
         table = replace(table, notes=tuple(map(_why, found.claims)))
         sections.append(section(table, title="claims"))
@@ -188,13 +188,13 @@ def _reproduction_page(found: Reproduction) -> Page:
         table = table_of(
             "results",
             found.results,
-            ("<", lambda one: shorten(shown(one.name), 24)),
+            ("@", "name"),
             ("<", "standing"),
             ("numbers", "numbers", "{:,}".format),
             ("same", "same", "{:,}".format),
             ("within 1e-9", "near", "{:,}".format),
             ("different", "different", "{:,}".format),
-            ("<fairtrial", lambda one: shorten(line_of(one.command), 60)),
+            ("@fairtrial", lambda one: line_of(one.command)),
         )
         sections.append(section(table, title="stored results"))
     sections += [
@@ -204,10 +204,10 @@ def _reproduction_page(found: Reproduction) -> Page:
     ]
     again = section(
         "to measure it again on this machine, and compare the conclusions:",
-        CommandLine(shown(command_line(("fairtrial", "reproduce", "--rerun", found.bundle)))),
+        CommandLine(command_line(("fairtrial", "reproduce", "--rerun", found.bundle))),
     )
     return Page(
-        title=f"Artifact {shown(Path(found.bundle).name)}",
+        title=f"Artifact {Path(found.bundle).name}",
         sections=tuple(sections),
         cautions=found.cautions,
         following=(again,) if found.measurable else (),
@@ -216,7 +216,7 @@ def _reproduction_page(found: Reproduction) -> Page:
 
 def _answer(found: Reproduction) -> Iterator[str]:
     size = f"{found.files:,} files, {found.bytes:,} bytes"
-    yield f"{shown(Path(found.bundle).name)} is whole: {size}, each with the checksums that it lists"
+    yield f"{Path(found.bundle).name} is whole: {size}, each with the checksums that it lists"
     yield f"identity {found.identity}"
     if found.outcome == "nothing stored":
         yield "no result is stored in it: there is nothing to compute again"
@@ -225,7 +225,7 @@ def _answer(found: Reproduction) -> Iterator[str]:
         yield f"computed again from its raw rows: {_numbers(found)}"
     if found.report is not None:
         yield f"the report {_REPORT[found.report.standing]}"
-    others = [shown(one.name) for one in found.documents if not one.holds]
+    others = [one.name for one in found.documents if not one.holds]
     if others:
         verb = "says" if len(others) == 1 else "say"
         yield f"{' and '.join(others)} {verb} something else than what comes out"
@@ -262,29 +262,29 @@ def _claimed(one: ClaimCheck) -> str:
 def _why(one: ClaimCheck) -> str:
     if one.holds:
         return ""
-    where = f"{shown(one.value)} of fairtrial {line_of(one.command)}"
+    where = f"{one.value} of fairtrial {line_of(one.command)}"
     moved = "" if one.packed == one.now else f"; {_text(one.packed)} when it was packed"
-    return f"{shown(one.reason) + '; ' if one.reason else ''}{where}{moved}"
+    return f"{one.reason + '; ' if one.reason else ''}{where}{moved}"
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
     if one.command:
         yield CommandLine(f"fairtrial {line_of(one.command)}")
     if one.reason is not None:
-        yield Sentence(shown(one.reason))
+        yield Sentence(one.reason)
     wrong = [each for each in one.differences if each.grade == "different"]
     if wrong:
         yield table_of(
-            f"differences-of-{shown(one.name)}",
+            f"differences-of-{one.name}",
             wrong[:_LISTED],
-            ("<where", lambda each: shorten(shown(each.pointer), 44)),
+            ("@where", "pointer"),
             ("stored", lambda each: "none" if each.kind == "added" else _value(each.stored)),
             ("now", lambda each: "none" if each.kind == "missing" else _value(each.recomputed)),
             ("by", "relative", lambda share: f"{100 * share:.2g} %", ""),
         )
     left = len(wrong[_LISTED:]) + one.not_listed
     if left > 0:
-        yield Sentence(f"and {left:,} more places: see --json, or {shown(one.result)}")
+        yield Sentence(f"and {left:,} more places: see --json, or {one.result}")
 
 
 def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON
@@ -293,7 +293,7 @@ def _value(value: Any) -> Cell:  # noqa: ANN401 - JSON
 
 def _text(value: Any) -> str:  # noqa: ANN401 - JSON
     if isinstance(value, str):
-        return shorten(shown(value), _TEXT)
+        return shorten(value, _TEXT)
     if _is_number(value):
         with contextlib.suppress(OverflowError):  # a whole number that no double can be
             return f"{value:.10g}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from ..pages.result import Result
 from ..verdict.comparison import compare_trials
 from ..verdict.comparison_effects import overall
 from ..verdict.comparison_result import TrialComparison
-from ..words import shown
+from ..words import command_line
 
 Word = Literal["reproduced", "partly", "not", "cannot tell"]
 
@@ -132,20 +131,20 @@ def _rerun_page(found: Rerun) -> Page:
     sections: list[Section] = []
     following: list[Section] = []
     if several:
-        words = "; ".join(f"{shown(one.name)} {one.word}" for one in found.trials)
+        words = "; ".join(f"{one.name} {one.word}" for one in found.trials)
         sections.append(section(f"{found.word}: {words}"))
     for one in found.trials:
-        title = shown(one.name) if several else ""
+        title = one.name if several else ""
         if one.comparison is None:
-            sections.append(section(f"cannot tell: {shown(one.reason or '')}", title=title))
+            sections.append(section(f"cannot tell: {one.reason or ''}", title=title))
             continue
         page = page_of(one.comparison)
         sections += [Section(page.sections, title)] if several else page.sections
         following += page.following
     following += [section(*_more(one)) for one in found.trials if one.word == "cannot tell"]
-    where = f"this answer is stored in {shown(found.folder)}/rerun.md, with both trials"
+    where = f"this answer is stored in {found.folder}/rerun.md, with both trials"
     return Page(
-        title=f"{shown(found.bundle)}, measured again",
+        title=f"{found.bundle}, measured again",
         sections=tuple(sections),
         cautions=found.cautions,
         following=(*following, section(where)),
@@ -156,6 +155,6 @@ def _more(one: RerunTrial) -> Iterator[Block]:
     more = one.more_sessions
     known = "more sessions may tell" if more is None else f"{more} more would probably tell"
     yield Sentence(f"to add sessions ({known}), and compare again:")
-    campaign, old, new = (shown(shlex.quote(text)) for text in (one.campaign, one.old, one.new))
-    yield CommandLine(f"fairtrial run {campaign} --resume --trial {new} --sessions +{more or 2}")
-    yield CommandLine(f"fairtrial diff {old} {new}")
+    run = ("fairtrial", "run", one.campaign, "--resume", "--trial", one.new)
+    yield CommandLine(command_line((*run, "--sessions", f"+{more or 2}")))
+    yield CommandLine(command_line(("fairtrial", "diff", one.old, one.new)))

@@ -28,7 +28,6 @@ from ..pages import model as pages, number_format as figures
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, stream
 from ..stats.samples import Array, median as array_median
-from ..words import shorten
 from .normality import FEW_RUNS, checked_sizes
 
 
@@ -407,7 +406,7 @@ def _(study: EstimatorSpread) -> pages.Page:
     benchmarks = pages.table_of(
         "benchmarks",
         study.benchmarks,
-        ("<", lambda row: shorten(row.name, 20)),
+        ("@", "name"),
         ("runs", "runs"),
         ("n", lambda row: getattr(row.at(row.judged), "size", None)),
         *(part(name, name, "relative_sd") for name in ESTIMATORS),

@@ -23,7 +23,6 @@ from ..record.fleet import HostProgress, HostState, with_plans
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array as Floats
-from ..words import shorten
 from . import cell_tests, host_tests, result
 from .cell_tests import LEAST, RunTable
 from .host_tests import HostTest, Movers
@@ -617,7 +616,7 @@ def _(found: FleetDiagnosis) -> Page:
     table = table_of(
         "hosts",
         ordered[:_SHOWN],
-        ("<host", lambda one: shorten(one.host, 28)),
+        ("@host", "host"),
         ("<state", "state"),
         ("sessions", "sessions"),
         ("runs", "runs"),

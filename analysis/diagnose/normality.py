@@ -39,7 +39,6 @@ from ..pages.model import Caution, Page, Value, cautions_of, page, page_of, sect
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, counted, numbers, stream
 from ..stats.samples import Array, bandwidth_of, kernel_density, median, read_only
-from ..words import shorten
 
 
 def checked_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
@@ -388,7 +387,7 @@ def _(study: NormalityStudy) -> Page:
     table = table_of(
         "normality",
         (*study.benchmarks, study.suite),
-        ("<", lambda row: shorten(row.name, 28)),
+        ("@", "name"),
         ("n", "n"),
         ("Lilliefors p", lambda row: getattr(row.lilliefors, "pvalue", None), figures.bare_pvalue),
         ("Shapiro p", lambda row: getattr(row.shapiro, "pvalue", None), figures.bare_pvalue),

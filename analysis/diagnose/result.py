@@ -22,7 +22,6 @@ from ..pages.model import (
     table_of,
 )
 from ..pages.result import Result
-from ..words import shorten
 
 if TYPE_CHECKING:
     from ..record.run_numbers import Better
@@ -345,7 +344,7 @@ def _recorded(found: Diagnosis) -> Iterator[Caution]:
     if one := of("environment"):
         more = f", and {len(one) - 1} more changes" if len(one) > 1 else ""
         said = f"sessions differ: {one[0].text}{more}"
-        short = ShortSentence.of(plain(textwrap.shorten(said, 3 * _NAME, placeholder=" ...")))
+        short = ShortSentence.of(plain(textwrap.shorten(said, 72, placeholder=" ...")))
         yield Caution("environment-changed", said, short=short)
     if one := of("input"):
         short = ShortSentence.of("an input changed while it was measured: runs are not alike")
@@ -427,12 +426,8 @@ def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
 
 # --- The screen.
 
-_NAME, _VARIANT = 24, 16  # columns for names
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
-_NAMES = (
-    ("<benchmark", lambda one: shorten(one.benchmark, _NAME)),
-    ("<variant", lambda one: shorten(one.variant, _VARIANT)),
-)
+_NAMES = ("@benchmark", "benchmark"), ("@variant", "variant")
 _ADJUSTED = ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, "")
 
 

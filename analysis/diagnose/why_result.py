@@ -14,7 +14,7 @@ from ..pages.difference import Difference
 from ..pages.model import (
     Caution,
     Cell,
-    Column,
+    Name,
     Next,
     Note,
     Page,
@@ -23,15 +23,16 @@ from ..pages.model import (
     ShortSentence,
     Table,
     Value,
+    columns_of,
     first_notes,
     merged,
     page_of,
-    text_of,
+    table_of,
 )
 from ..pages.number_format import Word, counted, listed
 from ..pages.result import Result
 from ..record.profiles import BESIDE, JudgedThen, StoredProfile
-from ..words import WIDTH, shorten, shown
+from ..words import WIDTH
 from .session_profiles import PROGRAM, UNKNOWN, SessionTable, is_mangled
 
 Presence = Literal["both", "gone", "new"]
@@ -482,10 +483,7 @@ def _of_names(why: Why, table: SessionTable) -> Iterator[Caution]:
 
 _ROWS, MOST = 8, 20  # functions that are shown on a screen, and on a page; and all that are named
 _COUNTERS = 6
-_WIDE = WIDTH - 2  # columns of a table that stands below a title
-_LEAST_NAME, _VARIANT, _METRIC = 16, 10, 24
 ON_CPU = "all, on the CPU"  # the row of the total
-_WHOLE = 1000  # columns that a page gives a name in addition to those of a screen
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
 _NOTHING = 5e-5  # of a ratio, below which a change is written as 0
 _MEANS = "rows say where time is, not what was changed; a stall may count for its caller"
@@ -511,13 +509,13 @@ def _answer_page(answer: WhyAnswer) -> Page:
         return Page(title=title, sections=(first, *evidence(one)), following=following)
     sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in known))]
     for one in known:
-        title = f"{shown(one.benchmark)}: {shown(one.variant)} against {shown(one.baseline)}"
+        title = f"{one.benchmark}: {one.variant} against {one.baseline}"
         sections.append(Section(tuple(evidence(one)), title=title))
     return Page(title="Why", sections=tuple(sections), following=following)
 
 
 def evidence(why: Why, whole: str = "") -> Iterator[Section]:
-    """Give how it was measured, the rows, and the other metrics; `whole` begins the names of tables that cut nothing."""
+    """Give how it was measured, the rows, and the other metrics; `whole` begins the names of tables that leave no row out."""
     samples = why.samples_baseline + why.samples_candidate
     texts = [
         f"{counted(why.sessions, 'session')} of {why.timed_runs} timed and {why.profiled_runs} "
@@ -528,7 +526,7 @@ def evidence(why: Why, whole: str = "") -> Iterator[Section]:
         words = {"equivalent": "the same"}.get(was.outcome, was.outcome), found.between()
         decided = was.speedup is not None and was.outcome in ("faster", "slower")
         change = found.clause() if decided else ", ".join(filter(None, words))
-        texts.append(f"the verdict was: {change}, by {shown(was.metric)}")
+        texts.append(f"the verdict was: {change}, by {was.metric}")
     yield Section(tuple(map(Sentence, texts)))
     below = []
     if why.withheld != "total-not-resolved":
@@ -563,41 +561,36 @@ def change_text(why: Why, ms: float) -> str:
 def _table(why: Why, whole: str) -> Table:
     write, change = partial(time_text, why), partial(change_text, why)
 
-    def cells(row: Row) -> tuple[Cell, ...]:
-        p, known = row.pvalue_adjusted, row.low_ms is not None and row.high_ms is not None
-        ends = f"{change(row.low_ms or 0)} to {change(row.high_ms or 0)}" if known else "-"
-        holm = "-" if p is None else figures.significant(p, 2) if p >= 1e-4 else "< 0.0001"
-        return (
-            Value(write(row.baseline_ms), row.baseline_ms),
-            Value(write(row.candidate_ms), row.candidate_ms),
-            Value(change(row.difference_ms), row.difference_ms),
-            ends,
-            Value("1" if p is not None and p >= 0.995 else holm, p),
-        )
+    def ends(row: Row) -> str:
+        known = row.low_ms is not None and row.high_ms is not None
+        return f"{change(row.low_ms or 0)} to {change(row.high_ms or 0)}" if known else "-"
 
-    beyond = _WHOLE if whole else 0
-    variants = [shorten(shown(name), _VARIANT + beyond) for name in (why.baseline, why.variant)]
-    if variants[0] == variants[1]:
-        variants = ["baseline", "candidate"]
-    headings = (f"{variants[0]}, ms", variants[1], "more", "interval", "Holm p")
-    rows_shown = [*rows_of(why, MOST if whole else _ROWS)]
-    numbers = [cells(row) for row in rows_shown]
-    widths = [
-        max(map(len, map(text_of, column))) for column in zip(headings, *numbers, strict=True)
-    ]
-    room = max(_WIDE - sum(widths) - 2 * len(widths) - 2, _LEAST_NAME) + beyond
-    names = [f"{'*' if row.named else ' '} {_name(row, room)}" for row in rows_shown]
-    columns = (Column("  function", "left"), *map(Column, headings))
-    rows = tuple((name, *row) for name, row in zip(names, numbers, strict=True))
-    return Table(name=f"{whole}functions", columns=columns, rows=rows)
+    def holm(p: float) -> str:
+        return "1" if p >= 0.995 else figures.significant(p, 2) if p >= 1e-4 else "< 0.0001"
 
+    def mark(row: Row) -> str:
+        seen = "renamed" if row.was is not None else row.presence.replace("both", "")
+        return f"{'*' * row.named} {seen}".strip()
 
-def _name(row: Row, room: int) -> str:
-    mark = " renamed" if row.was is not None else f" {row.presence}" * (row.presence != "both")
-    inside = f" ({shorten(shown(row.object), _LEAST_NAME // 2)})" if row.object else ""
-    if room - len(inside) - len(mark) < _LEAST_NAME // 2:  # else nobody knows the function
-        inside = ""
-    return f"{shorten(shown(row.function), room - len(inside) - len(mark))}{inside}{mark}"
+    rows = [*rows_of(why, MOST if whole else _ROWS)]
+    files = {row.object for row in rows if row.object}
+    sides = (why.baseline, why.variant)
+    base, variant = sides if sides[0] != sides[1] else ("baseline", "candidate")
+    return table_of(
+        f"{whole}functions",
+        rows,
+        (
+            f"<function in {min(files)}" if len(files) == 1 else "<function",
+            lambda row: Name(row.function) if row.object else row.function,
+        ),
+        ("@in", "object") if len(files) > 1 else None,
+        (Name(f"{base}, ms"), "baseline_ms", write),
+        (Name(variant), "candidate_ms", write),
+        ("more", "difference_ms", change),
+        ("interval", ends),
+        ("Holm p", "pvalue_adjusted", holm),
+        ("<", mark),
+    )
 
 
 def rows_of(why: Why, most: int) -> Iterator[Row]:
@@ -627,8 +620,8 @@ def rows_of(why: Why, most: int) -> Iterator[Row]:
     for row, name in (
         (why.total, ON_CPU),
         (why.off_cpu, "off the CPU"),
-        (why.asleep, "of it, asleep or I/O"),
-        (why.cpu_wait, "of it, ready to run"),
+        (why.asleep, "  asleep or I/O"),
+        (why.cpu_wait, "  ready to run"),
     ):
         if row is not None:
             yield replace(row, function=name)
@@ -643,9 +636,9 @@ def _counters(why: Why, whole: str) -> Section:
         heading += f": {why.story}"
     elif all(one.metric != INSTRUCTIONS for one in why.counters):
         heading += "; instructions are not counted"
-    columns = (Column("  metric", "left"), Column("change"), Column("interval"), Column("", "left"))
+    columns = columns_of("<metric", "change", "interval", "<")
     table = Table(name=f"{whole}counters", columns=columns, rows=tuple(map(_counter, first)))
-    more = (Sentence(f"  and {left} more: --json"),) if left else ()
+    more = (Sentence(f"and {left} more: --json"),) if left else ()
     return Section((Sentence(heading), table, *more))
 
 
@@ -656,7 +649,7 @@ def _counter(one: Counter) -> tuple[Cell, ...]:
     )
     nothing = max(abs(end - 1) for end in (one.ratio, one.low, one.high)) < _NOTHING
     return (
-        f"  {shorten(shown(one.metric), _METRIC)}",
+        Name(one.metric),
         Value("0 %" if nothing else found.cell(), one.ratio),
         "0 to 0 %" if nothing else found.cell_interval(),
         word,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from ..errors import FairtrialError
 from ..pages.difference import Difference
-from ..pages.model import Next
+from ..pages.model import Name, Next
 from ..pages.number_format import counted, listed
 from ..pages.result import Result, parse_condition
 from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
-from ..words import apart, shorten, shown
+from ..words import apart, shorten
 from .alarm import NEWEST, Alarm
 from .changes import FEWEST, REFERENCES, Step
 from .night_values import Night, NightSeries, moment_of
@@ -248,14 +248,14 @@ class History(Result):
         """What to do next: command lines that can be pasted, one after the other."""
         return tuple(one.line for one in self.following)
 
-    def called(self, some: Sequence[SeriesHistory], width: int = 28) -> list[str]:
-        """Name some of the series next to each other, by their variants too where several of them go on."""
+    def labels(self, some: Iterable[SeriesHistory]) -> list[Name]:
+        """Name some of the series, by their variants too where several of them go on."""
         several = len({one.variant for one in self.newest}) > 1
-        return apart([one.benchmark + f" ({one.variant})" * several for one in some], width)
+        return [Name(one.benchmark + f" ({one.variant})" * several) for one in some]
 
-    def names(self, some: Sequence[SeriesHistory]) -> str:
-        """Name the first of some series, and count the rest."""
-        return listed(self.called(some), 2)
+    def names(self, some: Sequence[SeriesHistory], most: int = 2) -> str:
+        """Name the first of some series, each once, and count the rest."""
+        return listed([*dict.fromkeys(apart(self.labels(some), 28))], most)
 
 
 # --- The answer in one sentence.
@@ -279,7 +279,7 @@ def label_of(values: Sequence[Night]) -> Callable[[int], str]:
             labels = days if end == _DATE else times
             if len({*labels}) == len(labels):
                 return labels.__getitem__
-    return lambda k: shorten(shown(values[k].trial), 24)
+    return lambda k: shorten(values[k].trial, 24)
 
 
 def _noun(history: History) -> str:

@@ -21,6 +21,7 @@ from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference
 from ..pages.model import (
     Caution,
+    Name,
     Next,
     Page,
     Table,
@@ -154,14 +155,17 @@ class OrderedVariants(Result):
     @property
     def sentence(self) -> str:
         """The answer: from which variant on it is slower or faster, or that there is no such step, or that nobody knows."""
+        return shown(self._answer())
+
+    def _answer(self) -> str:
         line, where = self.answering, ""
         if self.suite is not None:
             these = f" over these {len(self.benchmarks)} benchmarks"
-            where = these if line is self.suite else f" on {_named(line.name)}"
+            where = these if line is self.suite else f" on {shorten(line.name, 24)}"
         if line.steps:
             step, more = line.largest, len(line.steps)
             found = self.difference(step)
-            text = f"from {_named(step.variant)} on it {found.phrase()} {found.link} before"
+            text = f"from {shorten(step.variant, 24)} on it {found.phrase()} {found.link} before"
             many = "" if more == 1 else f"{more} steps{where}, the largest: "
             return f"{many}{text}{where if more == 1 else ''} ({found.interval()})"
         found, head = self.difference(line.best), f"among {len(self.variants)} variants{where}"
@@ -169,8 +173,10 @@ class OrderedVariants(Result):
             within = f"within {100 * self.margin:g} %"
             return f"no step {head}: before and behind each it {found.same()}, {within}"
         between = found.between()
-        one = f": if one is at {_named(line.best.variant)}, it lies {between}" if between else ""
-        return f"no step found {head}{one}"
+        best = shorten(line.best.variant, 24)
+        return (
+            f"no step found {head}{f': if one is at {best}, it lies {between}' if between else ''}"
+        )
 
     @property
     def following(self) -> Next:
@@ -201,10 +207,6 @@ class OrderedVariants(Result):
     def difference(self, line: Compared) -> Difference:
         """Give the difference that a speedup of the metric stands for."""
         return Difference.of(line, metric=self.metric, unit=self.unit, better=self.better)
-
-
-def _named(text: str, width: int = 24) -> str:
-    return shorten(shown(text), width)
 
 
 # --- Which neighbours of a series are one program, by what its trial recorded.
@@ -582,7 +584,6 @@ def _cautions(
 # notes, what comes next.
 
 
-_NAME = 18  # columns of a name in the table
 _MOST = 14  # rows
 _FIRST = ("step", "undecided", "equivalent")
 
@@ -606,7 +607,7 @@ def _page(result: OrderedVariants) -> Page:
 
 
 def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str, Value, str, str]]:
-    name = _named(line.name, _NAME)
+    name = line.name if line is result.suite else Name(line.name)
     if line.outcome == "equivalent":
         yield name, "-", Value("-", None), "-", "the same"
         return
@@ -618,7 +619,7 @@ def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str
         if isinstance(one, OrderedStep):
             word = figures.outcome_word(one.word, timed=timed)
         cell = Value(gap.cell(), None if gap.ratio is None else gap.ratio - 1)
-        yield name, _named(one.variant, _NAME), cell, gap.cell_interval(), word
+        yield name, Name(one.variant), cell, gap.cell_interval(), word
         name = ""
 
 
@@ -628,13 +629,13 @@ def _notes(result: OrderedVariants) -> Iterator[Caution | str]:
         for step in line.steps:
             if names.index(step.upto) - names.index(step.after) > 1:
                 yield (
-                    f"{shown(line.name)}: the step lies behind {shown(step.after)}, and at "
-                    f"{shown(step.upto)} at the latest, with 95 %"
+                    f"{line.name}: the step lies behind {step.after}, and at "
+                    f"{step.upto} at the latest, with 95 %"
                 )
     if result.pooled:
         many = sum(map(len, result.pooled))
         yield (
             f"{many} of {len(names)} variants are the same program as a neighbour: "
-            f"{figures.listed([' = '.join(map(shown, one)) for one in result.pooled], 2)}"
+            f"{figures.listed([' = '.join(one) for one in result.pooled], 2)}"
         )
     yield from result.cautions

@@ -63,7 +63,7 @@ def cautions_of(
     judged, correction = history.series, history.correction
 
     def of(some: Sequence[SeriesHistory], text: str) -> object:
-        names = listed([*dict.fromkeys(history.called(some))], 3)
+        names = history.names(some, 3)
         return some and (f"{names}: {text}", *dict.fromkeys(one.benchmark for one in some))
 
     def open_for(reason: str, text: str) -> object:
@@ -198,11 +198,11 @@ def heading_of(history: History) -> Iterator[str]:
     # the campaign, or each tool whose files are series that go on; else the place
     campaigns = listed([*dict.fromkeys(x.campaign for x in history.newest if x.campaign)], 2)
     parts = [
-        shorten(shown(campaigns or history.campaign or history.place), 40),
+        shorten(campaigns or history.campaign or history.place, 40),
         f"{counted(history.nights, 'night')}{when}{missing}",
-        listed([shorten(shown(name), 24) for name in history.host], 2),
-        shorten(shown(history.metric), 28),
-        "" if history.baseline is None else f"baseline {shorten(shown(history.baseline), 28)}",
+        listed([shorten(name, 24) for name in history.host], 2),
+        shorten(history.metric, 28),
+        "" if history.baseline is None else f"baseline {shorten(history.baseline, 28)}",
     ]
     yield " · ".join(part for part in parts if part)
     if not any(one.paired for one in history.series):
@@ -222,10 +222,10 @@ def benchmarks_table(
 ) -> Table:
     """Give a row for each series: its level now, since when, how often it changed; `whole`: what the gate says too."""
     bases = {one.baseline for one in history.newest if one.paired}
-    base = shorten(shown(next(iter(bases)) or "baseline"), 16) if len(bases) == 1 else ""
+    base = shorten(next(iter(bases)) or "baseline", 16) if len(bases) == 1 else ""
     return table_of(
         "benchmarks",
-        zip(history.called(lines), lines, strict=True),
+        zip(history.labels(lines), lines, strict=True),
         ("<", lambda row: row[0]),
         ("nights", lambda row: len(row[1].values)),
         (f"now against {base}" if base else "now", lambda row: _level(row[1], row[1].segments[-1])),
@@ -248,7 +248,7 @@ def _values(history: History, lines: Sequence[SeriesHistory]) -> Iterator[Table]
             row[k] = _level(one, value)
     yield Table(
         name="nights",
-        columns=columns_of("<", *history.called(columns, width=12)),
+        columns=columns_of("<", *history.labels(columns)),
         rows=tuple((night, *cells) for night, cells in rows.items()),
     )
 
@@ -279,7 +279,7 @@ def changes_table(
     whole: bool = False,
 ) -> Table:
     """Give a row for each change, and whose it is; `whole`: With all that is known of it, of one benchmark."""
-    names = history.called([one for one, _ in changes])
+    names = history.labels(one for one, _ in changes)
     rows = [
         (name, series, one, series.difference(one.step))
         for name, (series, one) in zip(names, changes, strict=True)
@@ -308,16 +308,16 @@ def _remark(series: SeriesHistory, one: HistoryInterval, *, whole: bool) -> str:
     if one.missing:
         parts.append(f"{counted(one.missing, 'night')} missing")
     if one.good is not None and one.bad is not None:
-        ends = (shorten(shown(short_commit(name, 7)), 24) for name in (one.good, one.bad))
+        ends = (shorten(short_commit(name, 7), 24) for name in (one.good, one.bad))
         parts.append(f"commits {'..'.join(ends)}")
     return "; ".join(parts)
 
 
 def _listed(environment: Sequence[str], *, whole: bool = False) -> str:
     if whole:
-        return "; ".join(shorten(shown(text), 160) for text in environment)
+        return "; ".join(shorten(text, 160) for text in environment)
     more = f", and {len(environment) - 1} more" if len(environment) > 1 else ""
-    return f"{shorten(shown(environment[0]), 60)}{more}"
+    return f"{shorten(environment[0], 60)}{more}"
 
 
 def host_sentence(history: History, one: HostInterval, *, whole: bool = False) -> str:
@@ -332,6 +332,6 @@ def host_sentence(history: History, one: HostInterval, *, whole: bool = False) -
     what = f": {_listed(one.environment, whole=whole)}" if one.environment else ""
     holds = "; speedups are paired and hold" if one.cause == "host" else ""
     return (
-        f"{shorten(shown(one.baseline), 24)} itself {series.difference(one.step).ranged()} on "
-        f"{shorten(shown(one.benchmark), 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
+        f"{shorten(one.baseline, 24)} itself {series.difference(one.step).ranged()} on "
+        f"{shorten(one.benchmark, 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
     )

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, repeat, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,7 +30,7 @@ from ..data.trial_cautions import (
 )
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Column, Page, Section, Sentence, Table, Value, page_of
+from ..pages.model import Caution, Page, page_of, section, table_of, value_of
 from ..pages.result import Result
 from ..record.manifest import (
     appearing,
@@ -54,7 +55,6 @@ from ..record.trial_files import (
 )
 from ..stats.samples import read_only
 from ..version import VERSION
-from ..words import shortened
 from .gathering import GatheredCells, NamedCell, Sitting, require_agreement
 from .parsing import ForeignCell
 
@@ -153,31 +153,29 @@ def _inspected(one: NamedCell) -> InspectedCell:
     )
 
 
-_NAME, _VARIANT = 32, 24
 _SHOWN = 40
 
 
 @page_of.register(Inspected)
 def _inspected_page(found: Inspected) -> Page:
     cells, more = found.cells[:_SHOWN], len(found.cells) - _SHOWN
-    benchmarks = shortened([one.benchmark for one in cells], _NAME)
-    variants = shortened([one.variant for one in cells], _VARIANT)
-    columns = [Column(heading, "left") for heading in ("benchmark", "variant", "metric")]
-    columns += map(Column, ("values", "processes", "failed", "first", "last"))
-    rows: list[tuple[str | Value, ...]] = []
-    for one in cells:
-        counts = (one.values, one.processes, one.failed)
-        row = [Value("?" if of is None else f"{of}", of) for of in counts]
-        for of in (one.first, one.last):
-            row.append(Value("-" if of is None else figures.quantity(of, one.unit or ""), of))
-        rows.append((benchmarks[one.benchmark], variants[one.variant], one.metric, *row))
-    table = Table(name="cells", columns=tuple(columns), rows=tuple(rows))
+
+    def end(name: str) -> tuple[object, ...]:
+        return name, lambda one: value_of(
+            getattr(one, name), partial(figures.quantity, unit=one.unit or "")
+        )
+
+    table = table_of(
+        "cells",
+        cells,
+        *((f"@{name}", name) for name in ("benchmark", "variant", "metric")),
+        *((name, name, str, "?") for name in ("values", "processes", "failed")),
+        *map(end, ("first", "last")),
+    )
     text = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
-    last = [Sentence(f"and {more} more")] * (more > 0)
-    sections = [Section((Sentence(text), table, *last))]
+    sections = [section(text, table, *[f"and {more} more"] * (more > 0))]
     if found.cannot_recover:
-        lost = tuple(map(Sentence, found.cannot_recover))
-        sections.append(Section(lost, title="cannot be told from them"))
+        sections.append(section(*found.cannot_recover, title="cannot be told from them"))
     texts = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
     return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
 

@@ -435,7 +435,7 @@ def _folded(section: Section) -> Iterator[str]:
     if not section.title or not inner:
         yield from inner
         return
-    yield f"<details><summary>{escape(shown(section.title))}</summary>"
+    yield f"<details><summary>{_html_text(section.title)}</summary>"
     yield from inner
     yield "</details>"
 
@@ -519,10 +519,10 @@ def render_html(page: Page) -> str:
     """
     parts = [line for section in page.sections for line in _html_section(section)]
     then = [line for section in page.following for line in _html_section(section)]
-    texts = [f"<li>{escape(caution.text)}</li>" for caution in page.cautions]
+    texts = [f"<li>{_html_text(caution.text)}</li>" for caution in page.cautions]
     return "\n".join(
         [
-            f'<section aria-label="{escape(page.title)}">',
+            f'<section aria-label="{_html_text(page.title)}">',
             *parts,
             *(["<p><strong>cautions</strong></p>", "<ol>", *texts, "</ol>"] if texts else []),
             *then,
@@ -533,7 +533,7 @@ def render_html(page: Page) -> str:
 
 def _html_section(section: Section) -> Iterator[str]:
     if section.title:
-        yield f"<p><strong>{escape(section.title)}</strong></p>"
+        yield f"<p><strong>{_html_text(section.title)}</strong></p>"
     for block in section.blocks:
         yield from _html_block(block)
 
@@ -541,14 +541,14 @@ def _html_section(section: Section) -> Iterator[str]:
 def _html_block(block: Block) -> Iterator[str]:
     match block:
         case Sentence(text=text):
-            yield f"<p>{escape(text)}</p>"
+            yield f"<p>{_html_text(text)}</p>"
         case CommandLine(line=line):
-            yield f"<pre><code>{escape(line)}</code></pre>"
+            yield f"<pre><code>{_html_text(line)}</code></pre>"
         case Note(text=text):
-            yield f"<p><strong>note</strong> {escape(text)}</p>"
+            yield f"<p><strong>note</strong> {_html_text(text)}</p>"
         case Next(line=line, why=why):
-            yield f"<p><strong>next</strong> {escape(why)}</p>"
-            yield f"<pre><code>{escape(line)}</code></pre>"
+            yield f"<p><strong>next</strong> {_html_text(why)}</p>"
+            yield f"<pre><code>{_html_text(line)}</code></pre>"
         case Table():
             yield from _html_table(block)
         case Section():
@@ -559,11 +559,11 @@ def _html_block(block: Block) -> Iterator[str]:
 
 def _html_table(table: Table) -> Iterator[str]:
     sides = [column.align for column in table.columns]
-    yield f'<table aria-label="{escape(table.name)}">'
+    yield f'<table aria-label="{_html_text(table.name)}">'
     if table.headed:
         heads = zip((column.heading for column in table.columns), sides, strict=True)
         cells = "".join(
-            f'<th scope="col" style="text-align: {side}">{escape(text)}</th>'
+            f'<th scope="col" style="text-align: {side}">{_html_text(text)}</th>'
             if text
             else "<td></td>"
             for text, side in heads
@@ -573,10 +573,14 @@ def _html_table(table: Table) -> Iterator[str]:
     for k, row in enumerate(table.rows):
         first, *others = zip((text_of(cell) for cell in row), sides, strict=True)
         yield (
-            f'<tr><th scope="row" style="text-align: {first[1]}">{escape(first[0])}</th>'
-            + "".join(f'<td style="text-align: {side}">{escape(t)}</td>' for t, side in others)
+            f'<tr><th scope="row" style="text-align: {first[1]}">{_html_text(first[0])}</th>'
+            + "".join(f'<td style="text-align: {side}">{_html_text(t)}</td>' for t, side in others)
             + "</tr>"
         )
         if table.notes and table.notes[k]:
-            yield f'<tr><td colspan="{len(row)}">{escape(table.notes[k])}</td></tr>'
+            yield f'<tr><td colspan="{len(row)}">{_html_text(table.notes[k])}</td></tr>'
     yield "</tbody></table>"
+
+
+def _html_text(text: str) -> str:
+    return escape(shown(text))

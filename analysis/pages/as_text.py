@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from ..words import WIDTH, next_lines, note_lines, shorten, shown
+from ..words import WIDTH, next_lines, note_lines, shorten, shortened, shown, without_shared
 from .model import (
     Block,
     Caution,
@@ -13,6 +13,7 @@ from .model import (
     CommandLine,
     Figure,
     Listing,
+    Name,
     Next,
     Note,
     Page,
@@ -24,7 +25,9 @@ from .model import (
 )
 
 _MARGIN = _GAP = "  "
-_LEAST_NAME = 10  # columns that a table's first column keeps
+_LEAST_FIRST = 10  # columns that a table's first column keeps
+_LEAST_NAME = 12  # that a column of names keeps
+_LEAST_HEADING = 7  # and names in a heading
 _LEAST_WORDS = 16  # and another one of words
 _WORDS = 20  # columns beyond which a cell is words, that may be broken into lines
 _NOTE = 6  # columns before a row's note
@@ -63,7 +66,7 @@ def _block(block: Block, width: int) -> list[str]:
         case Sentence(text=text):
             return _wrapped(text, width)
         case CommandLine(line=line):
-            return [line]
+            return [shown(line)]
         case Note(text=text):
             return note_lines(text, width)
         case Next(words=words, why=why):
@@ -78,25 +81,28 @@ def _block(block: Block, width: int) -> list[str]:
 
 def _table(table: Table, width: int) -> list[str]:
     """Set a table; what is too wide is narrowed, and where that does not do, set in parts below each other."""
-    heads, rows, widest = _written(table)
-    columns = range(len(widest))
-    floors = [_floor(table, k, widest[k]) for k in columns]
+    columns = _written(table)
+    if _taken(_widest(columns)) > width:
+        columns = [_without_shared(column) for column in columns]  # before any name is cut
+    floors = [_floor(table, k, column) for k, column in enumerate(columns)]
     lines: list[str] = []
     for which, part in enumerate(_parts(floors, width)):
-        noted = table.notes if table.notes and part[-1] == columns[-1] else [""] * len(rows)
+        sizes = _sizes([columns[k] for k in part], [floors[k] for k in part], width)
+        heads = [column[0] for column in columns]
+        cut = (_cut(columns[k], size, heads) for k, size in zip(part, sizes, strict=True))
+        head, *rows = zip(*cut, strict=True)
+        last = part[-1] == len(columns) - 1
         # of a further part a name alone tells nothing
         texts = [
             (row, note)
-            for row, note in zip(rows, noted, strict=True)
-            if not which or note or any(row[k] for k in part[1:])
+            for row, note in zip(rows, table.notes * last or ("",) * len(rows), strict=True)
+            if not which or note or any(row[1:])
         ]
-        if which and not texts:
-            continue
         aligned = [_SIDES[table.columns[k].align] for k in part]
-        sizes = _sizes([widest[k] for k in part], [floors[k] for k in part], width)
-        lines += _set([[row[k] for k in part] for row in heads], aligned, sizes)
+        if table.headed and (texts or not which):
+            lines += _set(head, aligned, sizes)
         for row, note in texts:
-            lines += _set([[row[k] for k in part]], aligned, sizes)
+            lines += _set(row, aligned, sizes)
             if note:
                 lines += _wrapped(note, width, indent=" " * _NOTE)
     return lines
@@ -104,19 +110,39 @@ def _table(table: Table, width: int) -> list[str]:
 
 def natural_width(table: Table) -> int:
     """Give the columns that a table takes where nothing in it is narrowed."""
-    sizes = _written(table)[2]
+    return _taken(_widest(_written(table)))
+
+
+def _written(table: Table) -> list[list[str]]:
+    """Write each column, its heading first; empty last columns are left out."""
+    heads = [column.heading if table.headed else "" for column in table.columns]
+    columns = [[_text(cell) for cell in column] for column in zip(heads, *table.rows, strict=True)]
+    while len(columns) > 1 and not any(columns[-1]):
+        columns.pop()
+    return columns
+
+
+def _widest(columns: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in columns]
+
+
+def _taken(sizes: Sequence[int]) -> int:
     return sum(sizes) + len(_GAP) * (len(sizes) - 1)
 
 
-def _written(table: Table) -> tuple[list[list[str]], list[list[str]], list[int]]:
-    """Write headings and cells, and give the widths of the columns; empty last ones are left out."""
-    rows = [[_text(cell) for cell in row] for row in table.rows]
-    heads = [[_text(column.heading) for column in table.columns]] if table.headed else []
-    columns = range(len(table.columns))
-    widest = [max((len(row[k]) for row in (*heads, *rows)), default=0) for k in columns]
-    while len(widest) > 1 and not widest[-1]:
-        widest.pop()
-    return heads, rows, widest
+def _without_shared(column: Sequence[str]) -> list[str]:
+    """Take from the names of a column the words that all of them begin and end with."""
+    short = without_shared(cell for cell in column[1:] if isinstance(cell, Name) and cell)
+    return [Name(short[cell]) if cell in short else cell for cell in column]
+
+
+def _cut(column: list[str], size: int, heads: Sequence[str]) -> list[str]:
+    """Cut names to a width, in which they stay apart, also those of headings."""
+    names = [cell for cell in (*heads, *column) if isinstance(cell, Name)]
+    if max(map(len, column)) <= size or not names:
+        return column
+    short = shortened(names, size)
+    return [shorten(short[cell], size) if isinstance(cell, Name) else cell for cell in column]
 
 
 def _parts(floors: Sequence[int], width: int) -> list[list[int]]:
@@ -130,41 +156,45 @@ def _parts(floors: Sequence[int], width: int) -> list[list[int]]:
     return parts
 
 
-def _floor(table: Table, k: int, widest: int) -> int:
+def _floor(table: Table, k: int, column: Sequence[str]) -> int:
     """Give the columns that a table's column keeps: numbers, and what is as short as one, are never cut."""
+    head, *cells = column
+    widest = max(map(len, column))
+    if isinstance(head, Name):
+        return max([min(len(head), _LEAST_HEADING), *map(len, cells)])
     if any(isinstance(row[k], Value) for row in table.rows):
         return widest
-    if k == 0:
-        return min(widest, _LEAST_NAME)
+    if k == 0 or any(isinstance(cell, Name) for cell in cells):
+        return min(widest, _LEAST_NAME if k else _LEAST_FIRST)
     return _LEAST_WORDS if widest > _WORDS else widest
 
 
-def _sizes(widest: Sequence[int], floors: Sequence[int], width: int) -> list[int]:
-    """Give the columns' widths; of words the widest are narrowed until all fit."""
-    sizes = list(widest)
-    over = sum(sizes) + len(_GAP) * (len(sizes) - 1) - width
+def _sizes(columns: Sequence[Sequence[str]], floors: Sequence[int], width: int) -> list[int]:
+    """Give the columns' widths; those of words and names are narrowed, the widest first, until all fit."""
+    sizes = _widest(columns)
+    weights = [1 + isinstance(column[0], Name) for column in columns]
+    over = _taken(sizes) - width
     while over > 0:
         loose = [k for k, size in enumerate(sizes) if size > floors[k]]
         if not loose:
             break
-        sizes[max(loose, key=lambda k: sizes[k])] -= 1
+        sizes[max(loose, key=lambda k: sizes[k] * weights[k])] -= 1
         over -= 1
     return sizes
 
 
-def _set(rows: Iterable[Sequence[str]], aligned: Sequence[str], sizes: Sequence[int]) -> list[str]:
-    """Set rows in columns of these widths: sentences are broken into lines, names cut in their middle."""
+def _set(row: Sequence[str], aligned: Sequence[str], sizes: Sequence[int]) -> list[str]:
+    """Set a row in columns of these widths: sentences are broken into lines."""
+    cells = [_fitted(text, size) for text, size in zip(row, sizes, strict=True)]
     lines = []
-    for row in rows:
-        cells = [_fitted(text, size) for text, size in zip(row, sizes, strict=True)]
-        for number in range(max(map(len, cells))):
-            texts = (cell[number] if number < len(cell) else "" for cell in cells)
-            lines.append(
-                _GAP.join(
-                    f"{text:{side}{size}}"
-                    for text, side, size in zip(texts, aligned, sizes, strict=True)
-                ).rstrip()
-            )
+    for number in range(max(map(len, cells))):
+        texts = (cell[number] if number < len(cell) else "" for cell in cells)
+        lines.append(
+            _GAP.join(
+                f"{text:{side}{size}}"
+                for text, side, size in zip(texts, aligned, sizes, strict=True)
+            ).rstrip()
+        )
     return lines
 
 
@@ -176,13 +206,14 @@ def _fitted(text: str, size: int) -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    # a name of another tool, such as a command of several lines, must not break the table
-    return shown(text_of(cell))
+    """Write a cell on one line: what is a name stays one, so that it may be cut."""
+    text = shown(text_of(cell))
+    return Name(text) if isinstance(cell, Name) else text
 
 
 def _wrapped(sentence: str, width: int, indent: str = "", *, further: str = _MARGIN) -> list[str]:
     """Break a sentence into lines, but never inside "p = 0.03" or "5 %"."""
-    whole = sentence
+    whole = shown(sentence)
     for sign in (" = ", " < ", " %"):
         whole = whole.replace(sign, sign.replace(" ", "\N{NO-BREAK SPACE}"))
     lines = textwrap.wrap(
@@ -201,7 +232,7 @@ def _cautions(cautions: Iterable[Caution], width: int) -> list[str]:
     for number, caution in enumerate(cautions, 1):
         mark = f"{_MARGIN}[{number}] "
         lines += textwrap.wrap(
-            caution.text,
+            shown(caution.text),
             width,
             initial_indent=mark,
             subsequent_indent=" " * len(mark),

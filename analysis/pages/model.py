@@ -190,7 +190,13 @@ class Value:
     value: float | int | None
 
 
-Cell = str | Value
+class Name(str):
+    """A cell or a heading that names something of others, as it is: renderers clean it, and text alone cuts it."""
+
+    __slots__ = ()
+
+
+Cell = str | Value  # a `Name` is a str
 
 
 def value_of(value: float | None, write: Callable[[Any], str] = str, unknown: str = "-") -> Value:
@@ -212,10 +218,10 @@ class Column:
 
 
 def columns_of(*headings: str) -> tuple[Column, ...]:
-    """Give columns by their headings; ``<`` before one says that its cells are aligned left."""
-    return tuple(
-        Column(one.removeprefix("<"), "left" if one[:1] == "<" else "right") for one in headings
-    )
+    """Give columns by their headings: cells are aligned left with ``<`` before one, or ``@``, which says that they are names."""
+    signs = ("" if isinstance(one, Name) else one[:1] for one in headings)
+    each = zip(headings, signs, strict=True)
+    return tuple(Column(x[1:], "left") if sign in {"<", "@"} else Column(x) for x, sign in each)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,11 +263,13 @@ def table_of(name: str, things: Iterable[Any], *columns: tuple[Any, ...] | None)
     """
     chosen = [one for one in columns if one is not None]
 
-    def cell(thing: Any, take: Any, *write: Any) -> Cell:  # noqa: ANN401
+    def cell(thing: Any, heading: str, take: Any, *write: Any) -> Cell:  # noqa: ANN401
         found = getattr(thing, take) if isinstance(take, str) else take(thing)
-        return found if isinstance(found, str | Value) else value_of(found, *write)
+        if not isinstance(found, str):
+            return found if isinstance(found, Value) else value_of(found, *write)
+        return Name(found) if heading[:1] == "@" and not isinstance(heading, Name) else found
 
-    rows = tuple(tuple(cell(thing, *one[1:]) for one in chosen) for thing in things)
+    rows = tuple(tuple(cell(thing, *one) for one in chosen) for thing in things)
     return Table(name=name, columns=columns_of(*(one[0] for one in chosen)), rows=rows)
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from ..errors import UsageError
 from ..version import VERSION
-from ..words import WIDTH
+from ..words import WIDTH, shown
 from . import as_text
 from .model import Caution, Page, Sentence, page_of
 
@@ -130,7 +130,7 @@ def short(value: object, page: Page) -> str:
     first = next((b.text for s in page.sections for b in s.blocks if isinstance(b, Sentence)), "")
     more = f" ({n} caution{'s' * (n > 1)})" if (n := len(page.cautions)) else ""
     text = f"{page.title}: {first}" if first else page.title
-    return textwrap.fill(f"<{name} {text}{more}>", WIDTH, subsequent_indent="  ")
+    return textwrap.fill(shown(f"<{name} {text}{more}>"), WIDTH, subsequent_indent="  ")
 
 
 _Part = TypeVar("_Part")

@@ -20,7 +20,7 @@ from ..data.host_record import read_host_record
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, page, page_of, section, table_of
+from ..pages.model import Caution, Name, Page, page, page_of, section, table_of
 from ..pages.result import Result
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, opened, parse, readable_rows, shaped
@@ -401,7 +401,7 @@ def _(result: Certificate) -> Page:
     kept = {one.name for one in largest}
     shown = [one for one in result.benchmarks if one.name in kept]
     rows: list[tuple[str, Any, float | None]]
-    rows = [(shorten(one.name, _NAME), one.spread, one.detectable) for one in shown]
+    rows = [(Name(one.name), one.spread, one.detectable) for one in shown]
     rows += [(f"these {many}", "", result.detectable)] if many > 1 else []
     effects = table_of(
         "detectable",

@@ -29,8 +29,7 @@ from ..stats.variance_components import RandomEffects, one_way, random_effects
 from ..words import shorten
 from .stop_rule import Floats
 
-_NAME = 30  # columns for a name
-BENCHMARK = ("<benchmark", lambda line: shorten(line.name, _NAME))
+BENCHMARK = ("@benchmark", "name")
 WIDTH_COLUMN = ("width", "width", figures.significant)
 # no speedup from 10 on is worth four decimals
 DETECTABLE = ("detectable", "detectable", lambda x: f"{x:.4f}x" if x < 10 else "-")
@@ -38,9 +37,9 @@ Of = Literal["differences", "values"]
 On = Literal["suite", "benchmarks"]
 
 
-def against(*names: str | None) -> str:
+def against(*names: str | None, width: int = 30) -> str:
     """Name one side, or both: ``new against old``."""
-    return " against ".join(shorten(name, _NAME) for name in names if name is not None)
+    return " against ".join(shorten(name, width) for name in names if name is not None)
 
 
 @dataclass(frozen=True, slots=True)

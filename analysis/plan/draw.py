@@ -37,9 +37,8 @@ from ..stats import classical
 from ..stats.arguments import checks_arguments, chosen, counted, named
 from ..stats.classical import Alternative
 from ..stats.workers import Progress
-from ..words import shorten, shown
 from . import study as shared
-from .components import check_positive, matched
+from .components import against, check_positive, matched
 from .error_rates import log_ratios, paired_ends, pvalue_of
 from .stop_rule import exponential
 from .study import Covered, Drawing, DrawnPair, Draws, Ends, Question
@@ -167,17 +166,13 @@ class DrawStudy(Result):
         missing = int((~there).sum())
         if missing:
             text += f"; HPT claims no speedup in {missing} of {n} draws"
-        title = f"{_against(self, 30)}: {n} draws of {self.runs} runs"
+        title = f"{against(self.candidate, self.baseline)}: {n} draws of {self.runs} runs"
         return arranged(Sheet(width=178.0), [[axes]], 90.0, title=title, notes=[text])
-
-
-def _against(study: DrawStudy, width: int) -> str:
-    return " against ".join(shorten(shown(x), width) for x in (study.candidate, study.baseline))
 
 
 @page_of.register
 def _(study: DrawStudy) -> Page:
-    names = _against(study, 40)
+    names = against(study.candidate, study.baseline, width=40)
     trials = study.tests[0].simulations
     unit = "blocks" if study.draws == "block" else "runs"
     count, again = figures.counted(study.benchmarks, "benchmark"), "" if study.replace else "out"

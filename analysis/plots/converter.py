@@ -21,8 +21,9 @@ from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox, IdentityTransform
 
+from ..words import shown
 from .marks import PRINT
-from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style, shown
+from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style
 from .texts import CODES, plain
 
 _agg: Any = backend_agg  # which have no types
@@ -51,7 +52,7 @@ def png(picture: Picture, title: str = "", alt: str = "") -> bytes:
         renderer = _agg.RendererAgg(wide, high, _DOTS_PER_INCH)
         _Pen(renderer, picture, grain, high).draw()
     found = PngInfo()
-    for name, text in (("Title", shown(title)), ("Description", shown(alt))):
+    for name, text in (("Title", title), ("Description", alt)):
         if text:
             found.add_text(name, text) if text.isascii() else found.add_itxt(name, text)
     content = io.BytesIO()
@@ -62,7 +63,7 @@ def png(picture: Picture, title: str = "", alt: str = "") -> bytes:
 
 def pdf(picture: Picture, title: str = "", alt: str = "") -> bytes:
     """Give a picture as a page of its size."""
-    texts = {"CreationDate": None, "Title": shown(title) or None, "Subject": shown(alt) or None}
+    texts = {"CreationDate": None, "Title": title or None, "Subject": alt or None}
     content = io.BytesIO()
     with mpl.rc_context(_SETTINGS):
         file = _pdf.PdfFile(

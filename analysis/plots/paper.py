@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..words import shown
 from .marks import COLOURS, DASHES, PRINT
 from .texts import Box, wide
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 SMALL = 0.833  # of the sheet's letters
 _ASCENT, _DESCENT = 0.76, 0.24  # of a letter's size
 _FALLBACK = "Verdana, sans-serif"  # as wide as DejaVu Sans, where that is not installed
-_UNSEEN = {code: 0x2400 + code for code in range(32) if code not in (9, 10)} | {0x7F: 0x2421}
 
 _COLOURS = {
     **{name: getattr(PRINT, name) for name in ("ink", "second", "page", "one", "margin", "grid")},
@@ -163,8 +163,8 @@ class Picture(NamedTuple):
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} {frame} style="{letters}">'
         )
-        texts = [f"<title>{escape(shown(title), quote=False)}</title>"] if title else []
-        texts += [f"<desc>{escape(shown(alt), quote=False)}</desc>"] if alt else []
+        texts = [f"<title>{escape(title, quote=False)}</title>"] if title else []
+        texts += [f"<desc>{escape(alt, quote=False)}</desc>"] if alt else []
         back = f'<rect width="100%" height="100%" fill="{PRINT.page}"/>'
         clips: dict[Box, str] = {}
         drawn = [_svg_of(one, self.sheet.font_size, clips) for one in self.items]
@@ -174,11 +174,6 @@ class Picture(NamedTuple):
             for box, name in clips.items()
         ]
         return "\n".join([head, *texts, back, *cuts, *drawn, "</svg>\n"])
-
-
-def shown(text: str) -> str:
-    """Show control characters by their signs: a file that holds them is broken."""
-    return text.translate(_UNSEEN)
 
 
 def _svg_of(item: Outline | Spots | Letters, size: float, clips: dict[Box, str]) -> str:

@@ -72,7 +72,7 @@ def _about(subject: Subject) -> str:
     days = dict.fromkeys(_day(one.started) for one in manifests if one.origin != "imported")
     parts = (
         "fairtrial report",
-        shown(subject.title),
+        subject.title,
         " and ".join(filter(None, days)),
         metric_label(verdict.metric, verdict.better),
         _hosts(subject),

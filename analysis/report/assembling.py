@@ -10,6 +10,7 @@ from dataclasses import fields
 from functools import cache
 from html import escape
 from itertools import groupby
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -24,18 +25,28 @@ from ..pages.model import (
     Table,
     Value,
     merged,
+    text_of,
 )
 from ..plots.marks import DARK, LIGHT, PRINT
 from ..registry import CHAPTERS, function, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..version import VERSION
 from ..words import shown
-from .page import Chapter, Report, abridged
-from .subject import Subject, abridging
+from .page import Chapter, Report
+from .subject import Subject, abridged, abridging
 from .written import brief_of
 
 _ASKED = "variation"  # what takes its time, and is there when it is asked for
 _ONCE = ("why", "conditions")  # what belongs to the trial, whatever was judged
+
+
+class Html(Markup):
+    """Markup that cleans and escapes the texts that are put into it."""
+
+    @classmethod
+    def escape(cls, s: Any) -> Html:  # noqa: ANN401 - whatever is put in
+        """Give a text that nothing in it moves, hides or marks up; markup as it is."""
+        return super().escape(s if hasattr(s, "__html__") else shown(str(s)))
 
 
 def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
@@ -116,12 +127,12 @@ def html_page(report: Report) -> str:
     # each metric and its chapters: ids of a second metric begin with its place
     chapters = [(one, _with_links(chapter_html(one, report.names))) for one in report.chapters]
     groups = [
-        (shown(metric), [html for one, html in chapters if _number(one) == number])
+        (metric, [html for one, html in chapters if _number(one) == number])
         for number, metric in enumerate(report.metrics)
     ]
     parts = sum(chapter.count(" data-jump=") for _, chapters in groups for chapter in chapters)
     return _template().render(
-        title=shown(f"{report.headline} · {report.title}"),
+        title=f"{report.headline} · {report.title}",
         version=VERSION,
         script=Markup(script),  # noqa: S704 - our own file
         policy=f"sha256-{digest}",
@@ -152,10 +163,10 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     )
     if chapter.headline:
         level = 2 if _OF_METRIC.match(chapter.anchor) else 1
-        return Markup(
+        return Html(
             '<section id="{0}" class="said answer"><p class="about">{1}</p><h{2}>{3}</h{2}>{4}</section>'
         ).format(chapter.anchor, brief(chapter.lead), level, sentence_html(chapter.headline), found)
-    heading = Markup("<h2>{}</h2>").format(brief(shown(chapter.title)))
+    heading = Html("<h2>{}</h2>").format(brief(chapter.title))
     if not chapter.lead:
         return Markup('<section id="{}" class="said">{}{}</section>').format(
             chapter.anchor, heading, found
@@ -174,18 +185,18 @@ def _section_html(
 ) -> Iterator[Markup]:
     """Set a section and those in it; one with an anchor is an element, where there are `parts` to jump to."""
     place = Markup(' id="{}"').format(section.anchor) if section.anchor else ""
-    jump = Markup(' data-jump="{}"').format(section.title) if section.anchor and parts else ""
-    title = shown(section.title) if section.anchor else sentence_html(section.title)
+    jump = Html(' data-jump="{}"').format(section.title) if section.anchor and parts else ""
+    title = section.title if section.anchor else sentence_html(section.title)
     inside = list(_blocks_html(section, brief, level + bool(section.title)))
     if section.title and not section.folded:
-        inside.insert(0, Markup("<h{0}>{1}</h{0}>").format(level, title))
+        inside.insert(0, Html("<h{0}>{1}</h{0}>").format(level, title))
     if jump and parts > _OPEN:
         pictures = [part for part in inside if part.startswith("<figure>")]
         inside = [part for part in inside if part not in pictures]
         folded = Markup("<details><summary>pictures</summary>{}</details>")
         inside += [folded.format(Markup("").join(pictures))] if pictures else []
     if section.folded:
-        head = Markup("<summary>{}</summary>").format(title)
+        head = Html("<summary>{}</summary>").format(title)
         yield Markup("<details{}>{}{}</details>").format(place, head, Markup("").join(inside))
     elif section.anchor:
         yield Markup("<section{}{}>{}</section>").format(place, jump, Markup("").join(inside))
@@ -317,6 +328,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
+        finalize=lambda value: Html.escape(value) if isinstance(value, str) else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -328,7 +340,7 @@ def _template() -> jinja2.Template:
 def sentence(text: str) -> str:
     """Begin with a capital letter, unless a name stands first."""
     first = text.partition(" ")[0].removesuffix(",")
-    return shown(text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text)
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 _RATIO = re.compile(r"(?<![\w.\-])(\d[\d.]*)x(?!\w)")
@@ -338,9 +350,7 @@ _AFTER = re.compile(r"± (?=\d)")
 
 def sentence_html(text: str) -> Markup:
     """Set our own words: the sign of a ratio, no break before a percent sign or after ``±``."""
-    return Markup.escape(
-        _AFTER.sub("±\u00a0", _PERCENT.sub("\u00a0%", _RATIO.sub("\\1×", shown(text))))
-    )
+    return Html.escape(_AFTER.sub("±\u00a0", _PERCENT.sub("\u00a0%", _RATIO.sub("\\1×", text))))
 
 
 def table_html(table: Table, caption: str, css: str = "") -> Markup:
@@ -351,7 +361,7 @@ def table_html(table: Table, caption: str, css: str = "") -> Markup:
     """
     sides = [' class="right"' if column.align == "right" else "" for column in table.columns]
     head = "".join(
-        f'<th scope="col"{side}>{escape(column.heading)}</th>'
+        f'<th scope="col"{side}>{Html.escape(column.heading)}</th>'
         for column, side in zip(table.columns, sides, strict=True)
     )
     body = []
@@ -361,22 +371,20 @@ def table_html(table: Table, caption: str, css: str = "") -> Markup:
         cells += [f"<td{side}{_sorts(cell)}>{_text(cell)}</td>" for cell, side in others]
         body.append(f"<tr>{''.join(cells)}</tr>")
         if table.notes and table.notes[k]:
-            body.append(
-                f'<tr class="note"><td colspan="{len(row)}">{escape(table.notes[k])}</td></tr>'
-            )
+            note = Html.escape(table.notes[k])
+            body.append(f'<tr class="note"><td colspan="{len(row)}">{note}</td></tr>')
     classes = f"facts {css}".strip()
     heading = f"<thead><tr>{head}</tr></thead>" if table.headed else ""
     return Markup(  # noqa: S704 - escaped above
         f'<div class="wide"><table class="{escape(classes)}">'
-        f'<caption class="unseen">{escape(caption)}</caption>'
+        f'<caption class="unseen">{Html.escape(caption)}</caption>'
         f"{heading}<tbody>{''.join(body)}</tbody></table></div>"
     )
 
 
 def _text(cell: str | Value) -> str:
-    if isinstance(cell, Value):
-        return escape(cell.text)
-    return f"<bdi>{escape(shown(cell))}</bdi>" if cell else ""
+    text = Html.escape(text_of(cell))
+    return text if isinstance(cell, Value) or not text else f"<bdi>{text}</bdi>"
 
 
 def _sorts(cell: str | Value) -> str:

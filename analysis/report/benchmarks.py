@@ -81,8 +81,8 @@ def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iter
         table_of(
             subject.anchor("parts-runs"),
             rows,
-            ("<benchmark", lambda row: shown(row.benchmark)),
-            ("<variant", lambda row: shown(row.variant)),
+            ("@benchmark", lambda row: shown(row.benchmark)),
+            ("@variant", lambda row: shown(row.variant)),
             ("runs", "runs"),
             ("hosts" if hosts_of(subject.verdict) else "sessions", "sessions"),
             ("median", "median", value),
@@ -249,8 +249,8 @@ def _blocks(subject: Subject, cells: Cells, asked: Sequence[float]) -> Iterator[
     yield table_of(
         f"{subject.anchor('distribution')}-cells",
         [(bench, name, one) for bench, found in cells.items() for name, one in found.items()],
-        ("<benchmark", lambda row: shown(row[0])),
-        ("<variant", lambda row: shown(row[1])),
+        ("@benchmark", lambda row: shown(row[0])),
+        ("@variant", lambda row: shown(row[1])),
         ("values", lambda row: Value(f"{row[2].total:,}", row[2].total)),
         *map(quantile, asked),
         ("largest", lambda row: row[2].at(row[2].total), lambda value: quantity(value, unit)),

@@ -201,7 +201,7 @@ def _ranks(name: str, found: Ranking) -> Table:
         name,
         found.places,
         ("<rank", lambda place: Value(span((place.best, place.worst)), place.best)),
-        ("<variant", lambda place: shown(place.variant)),
+        ("@variant", lambda place: shown(place.variant)),
         ("<not separated from", not_apart),
     )
 

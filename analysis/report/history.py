@@ -31,7 +31,7 @@ from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted
 from ..plots import Mark
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
-from ..words import command_line, shorten, shown
+from ..words import command_line, shorten
 from .assembling import html_page, sentence
 from .page import Chapter, Report
 
@@ -95,13 +95,13 @@ def history_html(history: History) -> str:
 def _answer(history: History, heading: Sequence[str]) -> Iterator[Section]:
     gate = []
     if history.gate is not None:
-        since = f" since {shown(history.since)}" if history.since else ""
-        gate = [f"gate {shown(history.gate)}{since}: {history.outcome}"]
+        since = f" since {history.since}" if history.since else ""
+        gate = [f"gate {history.gate}{since}: {history.outcome}"]
     yield section(*(f"{sentence(text)}." for text in (*heading, *gate)))
     if history.newest:
         yield section(benchmarks_table(history, history.newest, whole=True))
     if history.left_out:
-        columns = ("<left out", lambda one: shown(one[0])), ("<why", lambda one: shown(one[1]))
+        columns = ("@left out", lambda one: one[0]), ("<why", lambda one: one[1])
         yield section(table_of("left-out", history.left_out, *columns))
     for one in history.following:
         yield section(f"Next: {one.why}" if one.why else "Next", CommandLine(one.line))
@@ -135,13 +135,13 @@ def _strip(one: Benchmark, history: History, places: Places) -> Section:
     if changes:
         blocks.append(changes_table(history, changes, whole=True))
     for series in one.series[:-1]:
-        why = shorten(shown(series.changed or f"{series.ends} changed"), _TEXT)
+        why = shorten(series.changed or f"{series.ends} changed", _TEXT)
         blocks.append(f"After {label_of(series.values)(-1)} another series begins: {why}.")
     mine = [found for series in one.series for found in _own(history, series)]
     blocks += [f"{host_sentence(history, found, whole=True)}." for found in mine]
     commands = (bisect_words(*pair) for pair in changes)
     blocks += [CommandLine(command_line(words)) for words in commands if words is not None]
-    return section(*blocks, title=shown(one.name), anchor=one.anchor)
+    return section(*blocks, title=one.name, anchor=one.anchor)
 
 
 def _own(history: History, series: SeriesHistory) -> Iterator[HostInterval]:
@@ -417,7 +417,7 @@ def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iter
 
 def words_of(one: Benchmark) -> str:
     """Say in words what the picture shows."""
-    texts = [f"{shown(one.name)}: {counted(sum(len(s.values) for s in one.series), 'night')}"]
+    texts = [f"{one.name}: {counted(sum(len(s.values) for s in one.series), 'night')}"]
     if len(one.series) > 1:
         texts.append(f"{len(one.series)} parts that are not compared")
     changes = [

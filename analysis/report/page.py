@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from ..pages.model import Block, Caution, Figure, Listing, Page, Section, Table, page_of, section
+from ..pages.model import Block, Caution, Figure, Listing, Page, Section, page_of, section
 from ..pages.result import Result, cautions_to_dict, plain
 from ..plots.chart import Sheet
 from ..verdict.sentence import with_whole_interval
 from .figures import draw
-from .subject import Subject, abridging
+from .subject import Subject, abridged, abridging
 from .written import Brief, brief_sections
 
 # --- A chapter: what is said of one metric under one heading, in sentences, tables and pictures.
@@ -188,24 +188,3 @@ def _in_words(blocks: Iterable[Block]) -> Iterator[Block]:
                 yield replace(one, blocks=inside)
         elif not isinstance(one, Figure | Listing):
             yield one
-
-
-def abridged(section: Section, brief: Callable[[str], str]) -> Section:
-    """Shorten names in titles and tables: no cell needs more room than on the screen."""
-
-    def fit(block: Block) -> Block:
-        if isinstance(block, Section):
-            return abridged(block, brief)
-        if not isinstance(block, Table):
-            return block
-        return replace(
-            block,
-            columns=tuple(replace(one, heading=brief(one.heading)) for one in block.columns),
-            rows=tuple(
-                tuple(brief(cell) if isinstance(cell, str) else cell for cell in row)
-                for row in block.rows
-            ),
-            notes=tuple(map(brief, block.notes)),
-        )
-
-    return replace(section, blocks=tuple(map(fit, section.blocks)), title=brief(section.title))

@@ -267,8 +267,8 @@ def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
             "provenance",
             facts,
             ("<kind", lambda row: row[0]),
-            ("<of", lambda row: shown(row[1]["name"])),
-            ("<value", lambda row: shown(row[1]["text"] or "unknown")),
+            ("@of", lambda row: row[1]["name"]),
+            ("<value", lambda row: row[1]["text"] or "unknown"),
         )
         title = "Seeds, versions, hashes"
         yield section(table, title=title, anchor=f"{anchor}-hashes", folded=True)
@@ -278,7 +278,7 @@ def _sections(anchor: str, values: Mapping[str, Any]) -> Iterator[Section]:
         yield section(*lines, bibtex, title="To cite", anchor=f"{anchor}-citations", folded=True)
     raw = values["raw"]
     count = f"{sum(len(cell['values']) for cell in raw['cells']):,}"
-    of = shown(raw["metric"]) + (f" in {shown(raw['unit'])}" if raw["unit"] != "1" else "")
+    of = raw["metric"] + (f" in {raw['unit']}" if raw["unit"] != "1" else "")
     about = (
         f"All {count} values of {of} that count are in this file, as JSON in the element with the id "
         f"{anchor}-values: for each variant and benchmark the values, and the session of each."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,7 +14,7 @@ from ..errors import AnalysisError, UsageError
 from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
 from ..methods.multilevel.host_effects import HostLevel
 from ..methods.multilevel.result import MoreSessions, Multilevel
-from ..pages.model import Sentence
+from ..pages.model import Column, Section, Sentence, Table
 from ..record.fleet import is_fleet
 from ..record.manifest import judge_words
 from ..verdict.fleet import (
@@ -113,14 +113,21 @@ def abridging(names: Sequence[str], width: int = 24) -> Callable[[str], str]:
     return lambda text: known.sub(lambda found: short[found[0]], text)
 
 
-def in_short(text: str, width: int = 28) -> str:
-    """Give a text that is not ours, so short that it fits a line or a few."""
-    return shorten(shown(" ".join(text.split())), width)
+def abridged(part: Any, brief: Callable[[str], str]) -> Any:  # noqa: ANN401 - a section, or what is in it
+    """Shorten names in titles and tables: no cell needs more room than on the screen."""
+    if isinstance(part, str):
+        return brief(part)
+    if isinstance(part, tuple):
+        return tuple(abridged(one, brief) for one in part)
+    if not isinstance(part, Section | Table | Column):
+        return part
+    inside = {one.name: abridged(getattr(part, one.name), brief) for one in fields(part)}
+    return replace(part, **inside)
 
 
 def metric_label(metric: str, better: str) -> str:
     """Name a metric as the line above a page's title does."""
-    name = "wall time" if metric == "wall" else in_short(metric)
+    name = "wall time" if metric == "wall" else shorten(" ".join(metric.split()), 28)
     return f"{name}, higher is better" if better == "higher" else name
 
 

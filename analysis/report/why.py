@@ -270,7 +270,7 @@ def _sections(values: Values) -> Iterator[Section]:
             )
             for answer in one["answers"]
         )
-        title = f"{shown(one['variant'])} against {shown(one['baseline'])}"
+        title = f"{one['variant']} against {one['baseline']}"
         yield section(*one["deck"], *answers, title=title)
 
 
@@ -281,20 +281,20 @@ def _answered(why: Why, calls: Sequence[Values], number: int) -> Iterator[Block]
     rows = [*rows_of(why, MOST)]
     yield Figure(name=f"{name}rows", alt=_READING, draw=lambda: _picture(why, rows))
     yield from evidence(why, whole=name)
-    yield from (Sentence(shown(caution.text)) for caution in why.cautions)
+    yield from (Sentence(caution.text) for caution in why.cautions)
     if calls:
 
         def called_by(one: Values) -> str:
             nearest = one["callers"][: -_NEAREST - 1 : -1]
-            return shown(" < ".join([*nearest, *["…"] * (len(one["callers"]) > _NEAREST)]))
+            return " < ".join([*nearest, *["…"] * (len(one["callers"]) > _NEAREST)])
 
         table = table_of(
             f"{name}calls",
             calls,
-            ("<function", lambda one: shown(one["function"])),
+            ("@function", itemgetter("function")),
             ("<called by", called_by),
-            (f"itself in {shown(why.baseline)}, ms", itemgetter("own_baseline")),
-            (f"in {shown(why.variant)}, ms", itemgetter("own_candidate")),
+            (f"itself in {why.baseline}, ms", itemgetter("own_baseline")),
+            (f"in {why.variant}, ms", itemgetter("own_candidate")),
             ("difference, ms", itemgetter("own_difference")),
         )
         yield section(table, title="What differs most by path of calls", folded=True)

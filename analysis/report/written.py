@@ -13,7 +13,7 @@ from typing import Any
 from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
-from ..pages.model import Section, Table, Value, section, table_of, value_of
+from ..pages.model import Name, Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import significant
 from ..verdict.judging import judge_alone
 from ..verdict.result import CandidateVerdict, Verdict
@@ -230,12 +230,12 @@ def _side(mean: float | None, half: float | None, unit: str) -> dict[str, Value]
 
 def brief_sections(brief: Brief) -> tuple[Section, ...]:
     """Give a table for each candidate, or of one side alone."""
-    base, compared = shown(brief["baseline"]), brief["candidates"]
+    base, compared = Name(shown(brief["baseline"])), brief["candidates"]
     found: list[Section] = []
     if not compared:
         found.append(section(_alone(brief)))
     for number, one in enumerate(compared, 1):
-        name = shown(one["variant"])
+        name = Name(shown(one["variant"]))
         if one["rows"]:
             title = f"{name} against {base}" if len(compared) > 1 else ""
             found.append(section(_against(brief, one["rows"], (base, name), number), title=title))
@@ -280,8 +280,8 @@ def _alone(brief: Brief) -> Table:
     return table_of(
         "alone",
         brief["alone"],
-        ("<", itemgetter("benchmark")),
-        *_side_columns(shown(brief["baseline"]), brief["alone"]),
+        ("@", itemgetter("benchmark")),
+        *_side_columns(Name(shown(brief["baseline"])), brief["alone"]),
         (f"{brief['level'].text} from", itemgetter("low")),
         ("to", itemgetter("high")),
         ("runs", itemgetter("runs")),

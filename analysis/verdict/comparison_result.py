@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
-from ..pages.model import Page, Section, Sentence, Table, Value, page_of, section, table_of
+from ..pages.model import Name, Page, Section, Sentence, Table, Value, page_of, section, table_of
 from ..pages.number_format import Word, counted, outcome_word
 from ..pages.result import Result
 from ..record.environment import Change
-from ..words import apart, command_line, shortened
+from ..words import apart, command_line
 from .comparison_effects import (
     Agreement,
     CandidateComparison,
@@ -284,15 +284,15 @@ def _effects(
 ) -> Iterator[Table | Sentence]:
     kept = sorted(one.benchmarks, key=lambda line: _ORDER[line.agreement])[:_MOST]
     rows = [line for line in one.benchmarks if line in kept]
-    called = dict(shortened([line.name for line in rows], _NAME))
+    these = ""
     if one.these is not None:
         rows.append(one.these)
-        called[one.these.name] = f"these {sum(line.ratio is not None for line in one.benchmarks)}"
+        these = f"these {sum(line.ratio is not None for line in one.benchmarks)}"
     notes = tuple(why(result, line) for line in rows)
     table = table_of(
         f"effects-{number}",
         rows,
-        ("<", lambda line: called[line.name]),
+        ("<", lambda line: these if line is one.these else Name(line.name)),
         ("<first", lambda line: _interval(line.old.speedup, line.old)),
         ("<second", lambda line: _interval(line.new.speedup, line.new)),
         ("<second / first", lambda line: _interval(line.ratio, line)),
@@ -340,14 +340,12 @@ def why(result: TrialComparison, line: EffectComparison) -> str:
 
 
 def _levels(result: TrialComparison) -> Iterator[Table | Sentence]:
-    names = [name for one in result.levels for name in (one.variant, one.benchmark or "the suite")]
-    called = shortened(names, _NAME)
     write = partial(figures.quantity, unit=result.unit)
     yield table_of(
         "levels",
         result.levels[:_MOST],
-        ("<", lambda one: called[one.variant]),
-        ("<", lambda one: called[one.benchmark or "the suite"]),
+        ("@", "variant"),
+        ("<", lambda one: Name(one.benchmark) if one.benchmark else "the suite"),
         ("first", "mean_old", write, ""),
         ("second", "mean_new", write, ""),
         ("<ratio", lambda one: _interval(one.ratio, one)),

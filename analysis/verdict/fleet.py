@@ -28,7 +28,7 @@ from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
-from ..words import quoted, shorten, shown
+from ..words import quoted, shorten
 from .cautions import method_cautions, question_cautions, run_cautions
 from .judging import Question, judge_host, panel_of
 from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
@@ -546,7 +546,7 @@ def on_hosts_sentences(verdict: Verdict) -> Iterator[Sentence]:
         if one.hosts is None or one.multilevel is None:
             continue
         parts = [like_these_text(one, verdict), *_disagreeing(one.hosts, verdict)]
-        name = f"{shorten(shown(one.variant), _NAME)} " if several else ""
+        name = f"{shorten(one.variant, _NAME)} " if several else ""
         yield Sentence(f"{name}on hosts like these: {'; '.join(parts)}")
 
 
@@ -556,7 +556,7 @@ def like_these_text(one: CandidateVerdict, verdict: Verdict) -> str:
     line = None if result is None else leading(result)
     if result is None or line is None:
         return "unknown"
-    if why := unanswered(result, line, shorten(shown(one.variant), _NAME)):
+    if why := unanswered(result, line, shorten(one.variant, _NAME)):
         return f"no answer: {why}"
     found = difference(line, verdict)
     if line.outcome == "equivalent":
@@ -576,8 +576,8 @@ def _disagreeing(level: HostLevel, verdict: Verdict) -> Iterator[str]:
         only = name if len(those) == 1 < len(level.benchmarks) else None
         effect = effects.get((host, only)) or effects.get((host, name))
         text = f" ({_effect_text(effect, verdict)})" if effect is not None else ""
-        on = f" on {shorten(shown(only), _NAME)}" if only is not None else ""
-        yield f"{shorten(shown(host), _HOST)} disagrees{on}{text}"
+        on = f" on {shorten(only, _NAME)}" if only is not None else ""
+        yield f"{shorten(host, _HOST)} disagrees{on}{text}"
     if len(level.disagreeing) > _TOLD:
         yield f"{len(level.disagreeing) - _TOLD} more hosts disagree (--explain)"
 

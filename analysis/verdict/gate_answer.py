@@ -12,7 +12,6 @@ from ..data.pair import OF_ONE_SIDE
 from ..methods.multilevel.page import looks_text
 from ..pages.difference import Difference
 from ..pages.model import Block, Note, Page, Section, Table, Value, page_of, section, table_of
-from ..words import shortened
 from .cautions import host_cautions_in
 from .gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome, difference, sentence_of
 
@@ -29,7 +28,6 @@ _REASONS = {
     "cut-off": "stopped at its limit",
     "totals": "totals differ",
 }
-_NAME = 24  # columns for a name
 _MOST = 12  # benchmarks shown of a candidate; those that did not pass come first
 _NOTHING = Difference(None, None, None)
 _ORDER = {"missing": 0, "proven": 0, "undecided": 1, "passed": 2}
@@ -98,12 +96,11 @@ def _table(gate: Gate, name: str, rows: list[_Row]) -> Table:
     unit, better = "s" if one.unit is None else one.unit, one.better or "lower"
     noun = Difference(2.0, None, None, gate.metric or "wall", unit, better).amount()
     noun = noun.removeprefix("100 % more").strip()
-    called = shortened([row.name for row in rows], _NAME)
     level = "" if gate.confidence is None else f"{100 * gate.confidence:.4g} %"
     return table_of(
         name,
         rows,
-        ("<", lambda row: called[row.name]),
+        ("@", "name"),
         (noun if noun[:1] not in ("", "(") else f"change {noun}".strip(), "change"),
         (level, lambda row: row.difference.cell_interval()),
         (f"<{gate.condition}", "outcome_text"),

@@ -18,7 +18,7 @@ from ..data.pair import match
 from ..errors import FairtrialError, InsufficientDataError
 from ..methods.hpt.compare import hpt
 from ..methods.mixture.fit import fit_each
-from ..methods.mixture.single_run import probability_faster
+from ..methods.mixture.single_run import chance, probability_faster
 from ..methods.multilevel.page import advice_text, chance_heading, looks_text
 from ..methods.multilevel.result import MOST_SHOWN, BenchmarkLine, Line, Multilevel
 from ..methods.resampling.bootstrap import bootstrap_speedup
@@ -29,7 +29,7 @@ from ..pages.model import Section, Table, section, table_of
 from ..pages.number_format import Word, outcome_word
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
-from ..words import apart, shorten, shown
+from ..words import apart, shorten
 from .sentence import family
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
     for one in verdict.candidates:
         if (result := one.multilevel) is None:
             continue
-        name = f"{shorten(shown(one.variant), _LONG_NAME)}: " if len(verdict.candidates) > 1 else ""
+        name = f"{shorten(one.variant, _LONG_NAME)}: " if len(verdict.candidates) > 1 else ""
         yield from (f"{name}{text}" for text in (*_would_settle(result), *_more_hosts(one)))
     if verdict.certificate is not None:
         yield verdict.certificate.sentence
@@ -159,7 +159,7 @@ def _more_hosts(one: CandidateVerdict) -> Iterator[str]:
         count = f"> {MOST_SHOWN:,} more hosts"
         if more.hosts is not None and more.hosts <= MOST_SHOWN:
             count = figures.counted(more.hosts, "more host")
-        texts.append(f"{shorten(shown(name), _HOST_NAME)}: {count}")
+        texts.append(f"{shorten(name, _HOST_NAME)}: {count}")
     if texts:
         yield f"would decide in 3 of 4 cases at least: {'; '.join(texts)}"
 
@@ -174,7 +174,7 @@ def _would_settle(result: Multilevel) -> Iterator[str]:
             continue
         if advice:
             name = f"these {len(result.benchmarks)}" if line is result.these else line.name
-            texts.append(f"{shorten(shown(name), _LONG_NAME)}: {advice}")
+            texts.append(f"{shorten(name, _LONG_NAME)}: {advice}")
     if texts:
         heading = chance_heading(lines)
         yield f"{heading}: {'; '.join(texts)}" if heading else "; ".join(texts)
@@ -533,12 +533,12 @@ def _mixtures(asked: _Question) -> _Found:
             "no benchmark's runs can be fitted on both sides", n=0, needed=1
         )
     mean, low, high = float(np.mean(chances)), min(chances), max(chances)
-    span = f" ({_chance(low)} to {_chance(high)})" if len(chances) > 1 else ""
+    span = f" ({chance(low)} to {chance(high)})" if len(chances) > 1 else ""
     yield _answer(
         "mixtures",
         "run",
         "one run against another",
-        f"{asked.word('faster')} with chance {_chance(mean)}{span}",
+        f"{asked.word('faster')} with chance {chance(mean)}{span}",
         value=mean,
         low=low,
         high=high,
@@ -552,11 +552,6 @@ def _mixtures(asked: _Question) -> _Found:
             if sure
             else "mixtures ask of a single run: its chance says little of how sure the mean is",
         )
-
-
-def _chance(value: float) -> str:
-    """Write a chance; what is not 0 or 1 is never shown as such."""
-    return "> 0.999" if value > 0.9995 else "< 0.001" if value < 0.0005 else f"{value:.3f}"
 
 
 def _friedman(asked: _Question) -> _Found:

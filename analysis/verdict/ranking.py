@@ -33,7 +33,7 @@ from ..record.manifest import judge_words
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
-from ..words import apart, shortened
+from ..words import apart
 from .cautions import question_cautions
 from .judging import Question
 from .sides import VariantSide, comparable, looks_at, sides_of
@@ -280,7 +280,6 @@ def _ranking_page(result: Ranking) -> Page:
         f"{figures.counted(result.sessions, 'session')} · margin {100 * result.margin:g} % · words "
         "after Holm over the pairs"
     )
-    called = shortened(result.variants, _NAME)
     ranks: list[Table | str] = []
     if result.ranked:
         ranks.append(
@@ -288,7 +287,7 @@ def _ranking_page(result: Ranking) -> Page:
                 "places",
                 result.places,
                 ("rank", lambda one: figures.span((one.best, one.worst))),
-                ("<", lambda one: called[one.variant]),
+                ("@", "variant"),
             )
         )
         if result.friedman is not None and result.nemenyi is not None:
@@ -302,8 +301,8 @@ def _ranking_page(result: Ranking) -> Page:
     pairs = table_of(
         "pairs",
         result.pairs,
-        ("<", lambda one: called[one.candidate]),
-        ("<against", lambda one: called[one.baseline]),
+        ("@", "candidate"),
+        ("@against", "baseline"),
         ("speedup", lambda one: Value(speedup_text(one), one.speedup)),
         (f"<{level_text(result.look_alpha)}", lambda one: interval_text(one) or "-"),
         ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),

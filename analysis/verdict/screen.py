@@ -23,6 +23,7 @@ from ..pages.model import (
     Block,
     Caution,
     Cell,
+    Name,
     Note,
     Page,
     Section,
@@ -35,7 +36,7 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.number_format import Word, outcome_word
-from ..words import WIDTH, apart, shorten, shortened, shown
+from ..words import WIDTH, shorten, shortened
 from .cautions import shown_cautions
 from .result import CandidateVerdict, Verdict, layouts_sentences, next_of
 from .sentence import (
@@ -60,7 +61,7 @@ LINES, LINES_OF_SEVERAL = 24, 30  # of a first screen, by how many candidates it
 _FEWEST = 3  # rows that a table shows, however much else there is to say
 _TABLES = 3  # candidates with a table each; more have a row each
 _OTHERS = "others like them"
-_VARIANT, _NAME = 12, 28
+_NAME = 28
 _REASONS = 3  # rows whose reason is said below the table
 _Place = tuple[str, str]  # of a row: its candidate, and its benchmark
 
@@ -143,7 +144,7 @@ def candidate_blocks(
     if result is None:
         why = "nothing could be" if one.multilevel is None else "one host only can be"
         if several:  # of a single one the answer says so
-            yield Sentence(f"{shorten(shown(one.variant), _NAME)}: {why} compared")
+            yield Sentence(f"{shorten(one.variant, _NAME)}: {why} compared")
         return
     marks = {name: mark for (variant, name), mark in marked.items() if variant == one.variant}
     kept, hidden = _kept(verdict, result, marks, most)
@@ -159,7 +160,7 @@ def candidate_blocks(
     if result.occasions:
         yield Sentence(result.occasions)
     texts = [
-        f"{shorten(shown(line.name), _NAME)}: {reason_text(line)}"
+        f"{shorten(line.name, _NAME)}: {reason_text(line)}"
         for line in result.benchmarks
         if line.name in kept and (line.reason or line.fails_proven) and not marks.get(line.name)
         if reason_text(line)
@@ -190,12 +191,11 @@ def _table(
     kept: Collection[str],
     number: int,
 ) -> Table:
-    called = shortened([line.name for line in result.benchmarks], _NAME)
     on, unit = one.hosts, verdict.unit
     own = {} if on is None else {line.name: line for line in on.benchmarks}
     rows = [
         _Row(
-            called[line.name],
+            Name(line.name),
             line,
             own.get(line.name),
             None if on is None else on.spread.get(line.name),
@@ -210,9 +210,9 @@ def _table(
         (_OTHERS, result.similar, None if on is None else on.similar),
     )
     rows += [_Row(name, line, here) for name, line, here in suite if line is not None]
-    theirs, ours = apart((result.baseline, result.candidate), _VARIANT)
+    theirs, ours = Name(result.baseline), Name(result.candidate)
     several = len(verdict.candidates) > 1
-    title = f"<{shorten(shown(one.variant), _NAME)}" if several and on is not None else "<"
+    title = f"<{shorten(one.variant, _NAME)}" if several and on is not None else "<"
     level = level_text(verdict.look_alpha)
     plain = on is None
     return table_of(
@@ -276,7 +276,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     yield table_of(
         "candidates-1",
         [(name, leading(result)) for name, result in known.items()],
-        ("<", lambda row: called[row[0]]),
+        ("@", lambda row: row[0]),
         None if suite else ("mean", lambda row: mean_cell(row[1], 0, unit) or "-"),
         (change_heading(verdict), lambda row: change(row[1], verdict) if row[1] else "-"),
         (
@@ -432,7 +432,7 @@ def _alone_table(verdict: Verdict) -> Table:
     return table_of(
         "alone",
         verdict.alone,
-        ("<", lambda one: shorten(shown(one.benchmark), _NAME)),
+        ("@", "benchmark"),
         ("mean", "mean", partial(figures.quantity, unit=unit)),
         (level, _half_width),
         ("<by", by),

@@ -257,15 +257,15 @@ class _Search:
         cwd = cell.cwd if place is None else self.tree / place
         if not cwd.is_dir():
             inside = cwd.relative_to(self.tree) if cwd.is_relative_to(self.tree) else cwd
-            raise NoProgramError(f"the folder '{shown(str(inside))}' is not there")
+            raise NoProgramError(f"the folder '{inside}' is not there")
         program = cell.command.argv[0]
         variables = {**self.environment, **cell.env}
         try:
             path = resolve(program, cwd, variables)
         except LaunchError as error:
             there = "there is" if self.recipe.build is None else "the build made"
-            reason = "" if "not found" in error.what else f": {shown(error.what)}"
-            raise NoProgramError(f"{there} no program '{shown(program)}'{reason}") from None
+            reason = "" if "not found" in error.what else f": {error.what}"
+            raise NoProgramError(f"{there} no program '{program}'{reason}") from None
         self._executable(path, variables)
         for file in files_of(cell):
             self._input(file)
@@ -313,7 +313,7 @@ class _Search:
         if not path.is_file():
             built = "neither the commit nor its build has"
             what = built if self.recipe.build else "it does not have"
-            raise NoProgramError(f"{what} the input '{shown(str(place))}'")
+            raise NoProgramError(f"{what} the input '{place}'")
         self._keep(path)
 
     def _argument(self, cwd: Path, text: str) -> None:

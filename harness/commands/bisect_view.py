@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from analysis.announcing import cells, cut, doing
 from analysis.record.manifest import read_manifest
-from analysis.words import WIDTH, note_lines, shown
+from analysis.words import WIDTH, note_lines, shown, shown_lines
 
 from ..errors import clock, counted
 from ..trial.execution import Options
@@ -95,7 +95,7 @@ class BisectView(PartView, OneLineView):
         self._metric = (asked.metric, question.info.unit, question.info.better)
         last = len(self._commits) - 1
         self._ends = (_name(asked.good, self._commits[0]), _name(asked.bad, self._commits[last]))
-        measured = f"{shown(asked.metric)} of {shown(question.campaign.name)}"
+        measured = f"{asked.metric} of {question.campaign.name}"
         what = f"{counted(last, 'commit')}, {measured}, margin {100 * asked.margin:g} %"
         head = f"{self._ends[0]}..{self._ends[1]}: {what}"
         self._put(cut(head, WIDTH))
@@ -155,7 +155,7 @@ class BisectView(PartView, OneLineView):
             first, last, _ = posterior.shortest(_SURE)
             slow, left = posterior.slow_already(place), last - first + 1
             numbers = f"{self._probed[place]:>9}{slow:>14.2f}{left:>6}"
-            about = f"{place:6d}  {self._short(place)}  {shown(self._commits[place].subject)}"
+            about = f"{place:6d}  {self._short(place)}  {self._commits[place].subject}"
             text = cut(about, _NAME - 1)
             self._put(f"{text}{' ' * (_NAME - cells(text))}{numbers}")
 
@@ -192,7 +192,7 @@ class BisectView(PartView, OneLineView):
 
     def _put(self, text: str) -> None:
         self._clear()
-        super().say(text)
+        super().say(shown_lines(text))
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
         """Begin to draw the runs of a session."""
@@ -203,7 +203,7 @@ class BisectView(PartView, OneLineView):
         """Count a run; say of one that failed why, if verbose."""
         self._runs += 1
         if measurement.outcome != "ok" and self._verbose:
-            self._put(f"  {shown(measurement.variant)}: {shown(measurement.detail or '')}")
+            self._put(f"  {measurement.variant}: {measurement.detail or ''}")
         self.tick()
 
     def tick(self) -> None:
@@ -230,12 +230,12 @@ class BisectView(PartView, OneLineView):
         return self._commits[place].short
 
     def _skipped_line(self, place: int, why: str) -> str:
-        text = f"{place:6d}  {self._short(place)}  skipped: {' '.join(shown(why).split())}"
+        text = f"{place:6d}  {self._short(place)}  skipped: {' '.join(why.split())}"
         return cut(text, WIDTH)
 
 
 def _name(word: str, commit: Commit) -> str:
-    return commit.short if word == commit.commit else cut(shown(word), 24)
+    return commit.short if word == commit.commit else cut(word, 24)
 
 
 # --- How profiles are recorded for an answer, and what a person watches meanwhile: one line about all of it.
@@ -279,8 +279,8 @@ class WhyView(PartView):
 
 def said_of(variant: str, baseline: str, benchmarks: tuple[str, ...], how: str) -> str:
     """Say what is executed: ``why: new against old on text: 6 sessions``."""
-    where = shown(benchmarks[0]) if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
-    return f"{shown(variant)} against {shown(baseline)} on {where}: {how} (Ctrl-C ends it)"
+    where = benchmarks[0] if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
+    return shown(f"{variant} against {baseline} on {where}: {how} (Ctrl-C ends it)")
 
 
 def recorded(

@@ -540,7 +540,7 @@ class CompareView(OneLineView):
         return cap if passed + rest > self._cap_s else f"decided in about {max(1, round(rest))} s"
 
     def _name(self, variant: str) -> str:
-        return self._names.get(variant, shown(variant))
+        return self._names.get(variant, variant)
 
 
 def _width(one: CandidateLook) -> float:

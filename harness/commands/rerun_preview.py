@@ -71,8 +71,8 @@ class PreviewedFile:
 
     def __str__(self) -> str:
         """Write it for a person."""
-        where = f" {shown(self.path)}" if self.path not in {None, self.name} else ""
-        text = f"{shown(self.name)}: {self.place}{where}"
+        where = f" {self.path}" if self.path not in {None, self.name} else ""
+        text = f"{self.name}: {self.place}{where}"
         if self.bytes is not None:
             text += f", {size(self.bytes)}"
         if self.sha256 is not None:
@@ -105,37 +105,37 @@ class Intent:
 
     def __str__(self) -> str:
         """Write it for a person."""
-        return "\n".join(self.lines())
+        return "\n".join(map(shown, self.lines()))
 
     def lines(self) -> Iterator[str]:
         """Say everything that would be executed, a line each."""
         took = "" if self.seconds is None else f", {about(self.seconds)} as it took the authors"
         yield (
-            f"{shown(self.trial)}: {counted(self.sessions, 'session')} of {self.sessions_measured}, "
+            f"{self.trial}: {counted(self.sessions, 'session')} of {self.sessions_measured}, "
             f"{counted(self.runs, 'run')}{took}"
         )
-        yield f"  campaign    {shown(self.campaign)}"
+        yield f"  campaign    {self.campaign}"
         seen = self.keeps if isinstance(self.keeps, str) else ", ".join(self.keeps)
-        yield f"  they see    {shown(seen)} of your environment variables"
+        yield f"  they see    {seen} of your environment variables"
         if self.variables:
             yield f"  variables   {_set(self.variables)}"
         yield "  commands"
         for step in self.steps:
             more = f" and {len(step.of) - 3} more" if len(step.of) > 3 else ""
-            whose = f" of {shown(', '.join(step.of[:3]))}{more}" if step.of else ""
-            yield f"    {step.kind}{whose}, in {shown(step.cwd)}"
+            whose = f" of {', '.join(step.of[:3])}{more}" if step.of else ""
+            yield f"    {step.kind}{whose}, in {step.cwd}"
             env = f"{_set(step.variables)} " if step.variables else ""
-            read = f" < {shown(step.stdin)}" if step.stdin else ""
-            yield f"        {env}{shown(shlex.join(step.argv))}{read}"
+            read = f" < {step.stdin}" if step.stdin else ""
+            yield f"        {env}{shlex.join(step.argv)}{read}"
         yield "  files behind them"
         for program in self.programs:
             yield f"    {program}"
         for path in self.reads:
-            yield f"    reads {shown(path)}, which is not in the bundle"
+            yield f"    reads {path}, which is not in the bundle"
 
 
 def _set(variables: Mapping[str, str]) -> str:
-    return " ".join(f"{shown(name)}={shown(shlex.quote(text))}" for name, text in variables.items())
+    return " ".join(f"{name}={shlex.quote(text)}" for name, text in variables.items())
 
 
 def is_outside(path: Path, root: Path) -> bool:

@@ -43,28 +43,9 @@ OWN_CHECKS = {"threads"}
 # Each of these has an advice of its own; a check that comes later has at least its line in the list.
 ADVISED = frozenset(
     [
-        "governor",
-        "turbo",
-        "smt",
-        "frequency",
-        "aslr",
-        "thp",
-        "numa",
-        "swap",
-        "load",
-        "steal",
-        "throttle",
-        "temperature",
-        "irq",
-        "isolation",
-        "perf_rate",
-        "virtual",
-        "clock",
-        "kernel_log",
-        "disk",
-        "battery",
-        "energy",
-        "rt_throttle",
+        *("governor", "turbo", "smt", "frequency", "aslr", "thp", "numa", "swap", "load"),
+        *("steal", "throttle", "temperature", "irq", "isolation", "perf_rate", "virtual"),
+        *("clock", "kernel_log", "disk", "battery", "energy", "rt_throttle"),
     ]
 )
 

@@ -25,20 +25,30 @@ from markdown_it import MarkdownIt
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.reader import Reading
-from analysis.pages import as_markup as as_csv, as_markup as as_latex, as_markup as as_markdown
+from analysis.pages import (
+    as_markup as as_csv,
+    as_markup as as_latex,
+    as_markup as as_markdown,
+    as_text,
+)
 from analysis.pages.as_markup import escaped
 from analysis.pages.model import (
     Caution,
     Column,
     CommandLine,
+    Name,
+    Next,
     Note,
     Page,
     Section,
     Sentence,
     Table,
     Value,
+    columns_of,
     page_of,
+    text_of,
 )
+from analysis.pages.result import short
 from analysis.plots.texts import Box, Wanted, placed
 from analysis.record.trial_files import FINDINGS, GivenUp
 from analysis.report.assembling import assemble
@@ -62,10 +72,13 @@ NUMBER = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers
 @st.composite
 def tables(draw, name=NAME):
     width = draw(st.integers(1, 4))
-    cell = st.one_of(TEXT, st.builds(lambda x: Value(f"{x:.3g}", x), NUMBER))
+    cell = st.one_of(TEXT, st.builds(Name, TEXT), st.builds(lambda x: Value(f"{x:.3g}", x), NUMBER))
     rows = draw(st.lists(st.tuples(*[cell] * width), max_size=4))
     columns = tuple(
-        Column(draw(TEXT), draw(st.sampled_from(["left", "right"]))) for _ in range(width)
+        Column(
+            draw(st.sampled_from([str, Name]))(draw(TEXT)), draw(st.sampled_from(["left", "right"]))
+        )
+        for _ in range(width)
     )
     notes = tuple(draw(TEXT) for _ in rows) if rows and draw(st.booleans()) else ()
     return Table(name=draw(name), columns=columns, rows=tuple(rows), notes=notes)
@@ -73,7 +86,12 @@ def tables(draw, name=NAME):
 
 @st.composite
 def pages(draw):
-    block = st.one_of(st.builds(Sentence, NAME), st.builds(CommandLine, NAME), tables())
+    words = st.tuples(st.just("fairtrial"), NAME)
+    block = st.one_of(
+        *(st.builds(kind, NAME) for kind in (Sentence, CommandLine, Note)),
+        st.builds(Next, words, TEXT),
+        tables(),
+    )
     section = st.builds(
         Section, st.lists(block, min_size=1, max_size=3).map(tuple), st.one_of(st.just(""), NAME)
     )
@@ -84,10 +102,6 @@ def pages(draw):
         cautions=tuple(cautions),
         following=tuple(draw(st.lists(section, max_size=1))),
     )
-
-
-def text_of(cell) -> str:
-    return cell if isinstance(cell, str) else cell.text
 
 
 def squeezed(text: str) -> str:
@@ -125,30 +139,10 @@ class Seen(HTMLParser):
             self.cell = False
 
 
-OURS = frozenset(
-    [
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "p",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "pre",
-        "code",
-        "ol",
-        "li",
-        "strong",
-        "br",
-        "sub",
-        "details",
-        "summary",
-    ]
-)
+OURS = {
+    *("h3", "h4", "h5", "h6", "p", "table", "thead", "tbody", "tr", "th"),
+    *("td", "pre", "code", "ol", "li", "strong", "br", "sub", "details", "summary"),
+}
 
 
 def read_markdown(text: str) -> Seen:
@@ -191,6 +185,76 @@ def test_a_sentence_of_markdown_stays_one(text):
     assert seen.tags == ["h3", "p", "p", "strong", "ol", "li"]
     lines = squeezed(seen.text)
     assert lines == squeezed(f"t {shown(text)} Cautions {shown(text)}")
+
+
+OBEYED = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(pages())
+def test_every_renderer_cleans_every_text_so_that_no_page_needs_to(page):
+    forms = (as_text.render, as_markdown.render_html, as_markdown.render_markdown)
+    for text in [form(page) for form in (*forms, as_latex.render_latex, as_csv.render)]:
+        assert not OBEYED.search(text)
+    assert not OBEYED.search(short(page, page))
+    # a line feed of a name begins no line: only ours do
+    one_line = replace(
+        page,
+        sections=(Section((CommandLine(page.title), Note("a\nb"))),),
+        cautions=(),
+        following=(),
+    )
+    assert len(as_text.render(one_line).splitlines()) == 2
+
+
+def cut_table(names, heads):
+    rows = tuple((Name(name), *(Value("1234", 1.0) for _ in heads)) for name in names)
+    return Table(name="t", columns=columns_of("@benchmark", *map(Name, heads)), rows=rows)
+
+
+PART = st.text("abcde/-_. \n\u202e中", min_size=1, max_size=30).filter(str.strip)
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(
+    st.lists(PART, min_size=1, max_size=6),
+    st.text("xyz/-", max_size=60),
+    st.lists(st.text("pqr-", min_size=1, max_size=40), max_size=3),
+)
+def test_names_in_a_table_are_cut_to_its_room_and_stay_apart(names, shared, heads):
+    table = cut_table([shared + name for name in names], heads)
+    lines = as_text.render(Page(title="t", sections=(Section((table,)),))).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) == 1 + len(names)  # one line a row
+    said = [re.sub(rf"( +1234){{{len(heads)}}}$", "", line).strip() for line in lines[1:]]
+    told = {shown(name).strip(): text for name, text in zip(names, said, strict=True)}
+    whole = {shown(shared + name) for name in names}
+    if max(map(len, whole)) <= 20:  # what fits is whole
+        assert {text.strip() for text in whole} == set(said)
+    if len(told) > 1 and all(1 <= len(name) <= 10 for name in told):
+        assert len({*told.values()}) == len(told)
+
+
+def test_what_all_names_share_goes_first_then_headings_are_cut_twice_as_short_as_names():
+    # authority: 80 columns; a first column that names things is never cut to nothing (first use, F2)
+    def written(names, *heads, form=as_text.render):
+        page = Page(title="t", sections=(Section((cut_table(names, heads),)),))
+        return [re.split("  +", line) for line in form(page).splitlines()]
+
+    ends = ("deflate_slow", "crc32_z")
+    names = [f"suite/with/a/path/that/is/long/{name} (minigzip)" for name in ends]
+    head, *rows = written(names, "v" * 30, "w" * 30)
+    assert head == ["benchmark", "v" * 30, "w" * 30]
+    assert [row[0] for row in rows] == [f"…{name}…" for name in ends]
+    head, *rows = written(names, "v" * 60, "w" * 60)
+    assert [row[0] for row in rows] == [f"…{name}…" for name in ends]
+    assert {len(text) for text in head[1:]} == {31}
+    head, *rows = written(names[:1], *["v" * 30] * 4)
+    assert (len(rows[0][0]), len(head[1])) == (24, 12)
+    markdown = str(written(names, "v" * 90, form=as_markdown.render_markdown))
+    assert all(name in markdown for name in (*names, "v" * 90))
 
 
 def test_a_mention_is_none():

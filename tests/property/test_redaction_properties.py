@@ -429,40 +429,15 @@ ODD = st.lists(PARTS | st.sampled_from([" ", "'", '"', "\\", "=", "$", "&"]), ma
 )
 SECRETS_PROPERTIES_NAMES = st.sampled_from(
     [
-        "PW",
-        "pwd",
-        "PWD_X",
-        "DBPW",
-        "API_KEY",
-        "api-key",
-        "TOKEN",
-        "access_token",
-        "client.secret",
-        "PASSWORD",
-        "passwd",
-        "Passphrase",
-        "CREDENTIALS",
-        "AUTH",
-        "cookie",
-        "signing_key",
-        "private_key",
-        "jwt",
-        "DSN",
-        "db_pwd",
-        "MY_PIN",
+        *("PW", "pwd", "PWD_X", "DBPW", "API_KEY", "api-key", "TOKEN", "access_token"),
+        *("client.secret", "PASSWORD", "passwd", "Passphrase", "CREDENTIALS", "AUTH", "cookie"),
+        *("signing_key", "private_key", "jwt", "DSN", "db_pwd", "MY_PIN"),
     ]
 )
 OPTIONS = st.sampled_from(
     [
-        "--token",
-        "-storepass",
-        "--password",
-        "--api-key",
-        "--client-secret",
-        "-passin",
-        "--cookie",
-        "--auth-token",
-        "-pw",
+        *("--token", "-storepass", "--password", "--api-key", "--client-secret", "-passin"),
+        *("--cookie", "--auth-token", "-pw"),
     ]
 )
 HEADS = st.sampled_from(

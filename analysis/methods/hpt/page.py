@@ -12,11 +12,11 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
-from ...pages.model import Page, Section, merged, page, page_of, section, table_of
+from ...pages.model import Name, Page, Section, merged, page, page_of, section, table_of
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
-from ...words import apart, shorten, shortened
+from ...words import apart, shorten
 from .compare import REFERENCES, Alternative, HptQuestion, HptResult, Scores, Ties, answer, ask
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
 from .winners import lines_of, stack
@@ -271,9 +271,6 @@ def hpt_report(
     )
 
 
-_BENCHMARK, _VARIANT = 28, 20  # columns for names
-
-
 @page_of.register
 def _(result: HptResult) -> Page:
     return page(result, _title(result), result.conclusion, _rank_table(result))
@@ -306,12 +303,11 @@ def _title(result: HptResult | HptSpeedup | HptContext) -> str:
 
 
 def _rank_table(result: HptResult) -> Section:
-    a, b = apart((result.candidate, result.baseline), _VARIANT)
+    a, b = apart((result.candidate, result.baseline), 20)
     tested = result.speedup_under_test
     by = "" if tested == 1 else f"/{tested:g}"
-    names = {"candidate": a, "baseline": b, "tie": "tie"}
+    names = {"candidate": Name(result.candidate), "baseline": Name(result.baseline), "tie": "tie"}
     four = partial(figures.significant, digits=4)
-    called = shortened([row.name for row in result.benchmarks], _BENCHMARK)
     better, worse = ("faster", "slower") if result.timed else ("better", "worse")
     if by:
         good = f"{tested:g} times as {'fast' if result.timed else 'good'}"
@@ -324,7 +320,7 @@ def _rank_table(result: HptResult) -> Section:
     table = table_of(
         "rank-table",
         result.benchmarks,
-        ("<", lambda row: called[row.name]),
+        ("@", "name"),
         (f"score {a}{by}", "median_candidate", four),
         (f"score {b}", "median_baseline", four),
         ("<winner", lambda row: names[row.winner]),
@@ -376,7 +372,7 @@ def _comparisons(context: HptContext) -> Iterator[str]:
             continue
         # of the side that the differences speak for, which is named
         ours = p <= 0.5
-        side = shorten(context.candidate if ours else context.baseline, _VARIANT)
+        side = shorten(context.candidate if ours else context.baseline, 20)
         one_sided = f"p {figures.pvalue(p if ours else both / 2)} for {side}"
         ends = ", ".join(figures.significant(end, 4) for end in (low, high))
         yield f"paired t on {test.on}: {one_sided}, {required} interval [{ends}]"

@@ -38,7 +38,7 @@ from ...plots.chart import Sheet, arranged
 from ...plots.marks import COLOURS
 from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
-from ...words import shorten, shown
+from ...words import shorten
 from .metrics_fit import (
     COUNTS,
     LEAST_CORRELATED,
@@ -102,7 +102,7 @@ def _panel(
     every = np.vstack([pairs, *(ring for both in rings for ring in both)])
     low, high = every.min(axis=0), every.max(axis=0)
     room = 0.05 * (high - low)
-    names = [shorten(shown(mixture.names[j]), 40) for j in two]
+    names = [shorten(mixture.names[j], 40) for j in two]
     alone = len(mixture.names) == 2
     axes = Axes(x_label=names[0], y_label=names[1], title=_title(mixture) if alone else "")
     for k, side in enumerate("xy"):
@@ -302,7 +302,7 @@ class PlaneCell(Result):
 
     def detail(self, place: int) -> Section:
         """Set the clusters and their picture; `place` counts the cells of a page."""
-        name = " / ".join(shorten(one, _LONG_CELL) for one in (self.benchmark, self.variant))
+        name = " / ".join(shorten(one, 40) for one in (self.benchmark, self.variant))
         if self.mixture is None or self.pairs is None:
             return section(f"{name}: {self.problem}")
         blocks = _clusters(self.mixture, f"clusters-{place}")
@@ -349,11 +349,8 @@ class PlaneReport(Result):
         table = table_of(
             "cells",
             self.cells,
-            (
-                "<benchmark",
-                lambda c: shorten(c.benchmark, _CELL) if first[c.benchmark] is c else "",
-            ),
-            ("<variant", lambda cell: shorten(cell.variant, _CELL)),
+            ("@benchmark", lambda c: c.benchmark if first[c.benchmark] is c else ""),
+            ("@variant", "variant"),
             ("runs", "n"),
             ("clusters", lambda cell: "none" if cell.mixture is None else cell.mixture.components),
             ("r within", lambda cell: _strongest(cell.mixture, within=True)),
@@ -430,7 +427,6 @@ def plane_report(
 
 
 _NEXT = 3  # candidates next to the best
-_CELL, _LONG_CELL = 28, 40  # columns for names
 _IN_HEADINGS = 24  # letters of all metrics that the headings of a table have room for
 
 _VOLUME = {"E": "equal size", "V": "sizes of their own"}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ from ...pages.model import (
     Table,
     Value,
     cautions_of,
-    columns_of,
     page,
     section,
     table_of,
@@ -128,7 +127,7 @@ class MixtureContest(Result):
         table = table_of(
             "best-in-a-single-run",
             [(self.variants[k], self.chances[k]) for k in order[:_WINNERS]],
-            ("<best in a single run", lambda one: shorten(one[0], _NAME)),
+            ("@best in a single run", lambda one: one[0]),
             ("probability", lambda one: one[1].estimate, chance),
             ("low", lambda one: one[1].low, "{:.3f}".format) if known else None,
             ("high", lambda one: one[1].high, "{:.3f}".format) if known else None,
@@ -147,23 +146,24 @@ class MixtureContest(Result):
         shown = sorted(self.pairs, key=lambda one: best not in {one.first, one.second})[:_PAIRS]
         before = " before " if _superlative(self) == "fastest" else " better than "
 
-        def row(first: str, second: str, found: FasterEstimate) -> tuple[Cell, ...]:
-            names = before.join(shorten(one, _SHORT_NAME) for one in (first, second))
-            i2, u = found.mixture, found.ranks
-            ranks = f"{u.estimate:.3f} [{u.low:.3f}, {u.high:.3f}]"
-            model = Value(f"{chance(i2.estimate)}{i2.ends()}", i2.estimate)
-            return names, model, Value(ranks, u.estimate)
+        def model(found: FasterEstimate) -> Value:
+            i2 = found.mixture
+            return Value(f"{chance(i2.estimate)}{i2.ends()}", i2.estimate)
 
-        rows = (
-            both
-            for one in shown
-            for both in (
-                row(one.first, one.second, one.forward),
-                row(one.second, one.first, one.backward),
-            )
+        def ranks(found: FasterEstimate) -> Value:
+            u = found.ranks
+            return Value(f"{u.estimate:.3f} [{u.low:.3f}, {u.high:.3f}]", u.estimate)
+
+        yield table_of(
+            "one-run-against-one",
+            chain.from_iterable(
+                ((one.first, one.second, one.forward), (one.second, one.first, one.backward))
+                for one in shown
+            ),
+            ("@one run against one", lambda way: before.join(way[:2])),
+            ("<mixtures (I2)", lambda way: model(way[2])),
+            ("<ranks, U/(nm)", lambda way: ranks(way[2])),
         )
-        columns = columns_of("<one run against one", "<mixtures (I2)", "<ranks, U/(nm)")
-        yield Table(name="one-run-against-one", columns=columns, rows=tuple(rows))
         shift = shown[0].forward.shift
         if shift:
             size = f"{abs(shift):g} {unit}".strip()
@@ -321,8 +321,8 @@ class MixtureReport(Result):
         return table_of(
             "benchmarks",
             [(cell, one.contest) for one in self.benchmarks for cell in one.cells],
-            ("<benchmark", lambda c: shorten(c[0].benchmark, _NAME) if id(c[0]) in first else ""),
-            ("<variant", lambda c: shorten(c[0].variant, _NAME)) if several else None,
+            ("@benchmark", lambda c: c[0].benchmark if id(c[0]) in first else ""),
+            ("@variant", lambda c: c[0].variant) if several else None,
             ("runs", lambda c: c[0].values.size),
             ("components", lambda c: "none" if c[0].mixture is None else c[0].mixture.components),
             ("modes", lambda c: "" if c[0].mixture is None else c[0].mixture.modes().size),

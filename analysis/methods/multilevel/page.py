@@ -13,6 +13,7 @@ from ...pages.difference import Compared
 from ...pages.model import (
     Caution,
     Cell,
+    Name,
     Page,
     ShortSentence,
     Value,
@@ -23,7 +24,7 @@ from ...pages.model import (
     table_of,
 )
 from ...pages.number_format import outcome_word
-from ...words import apart, shortened
+from ...words import apart
 from .failures import fisher
 from .lines import UNEQUAL_VALUES, LineParts, is_printed, spread_of, times_as_many
 from .result import MOST_SHOWN, BenchmarkLine, Line, Multilevel
@@ -181,15 +182,11 @@ def needed_text(count: int, noun: Unit) -> str:
     return f"about {figures.counted(count, f'more {noun}')}"
 
 
-_BENCHMARK, _VARIANT = 28, 20  # columns for names
-
-
 @page_of.register(Multilevel)
 def _multilevel_page(result: Multilevel) -> Page:
-    ours, theirs = apart((result.candidate, result.baseline), _VARIANT)
-    called = shortened([line.name for line in result.benchmarks], _BENCHMARK)
+    ours, theirs = apart((result.candidate, result.baseline), 20)
     known = [line for line in result.benchmarks if line.speedup is not None]
-    rows: list[tuple[str, Line]] = [(called[line.name], line) for line in result.benchmarks]
+    rows: list[tuple[str, Line]] = [(Name(line.name), line) for line in result.benchmarks]
     suite = ((f"these {len(known)}", result.these), ("others like them", result.similar))
     rows += [(name, line) for name, line in suite if line is not None]
     line = result.these or next(iter(known), None)
@@ -200,8 +197,8 @@ def _multilevel_page(result: Multilevel) -> Page:
         "benchmarks",
         rows,
         ("<", lambda row: row[0]),
-        (theirs, lambda row: mean_cell(row[1], 1, result.unit)),
-        (ours, lambda row: mean_cell(row[1], 0, result.unit)),
+        (Name(result.baseline), lambda row: mean_cell(row[1], 1, result.unit)),
+        (Name(result.candidate), lambda row: mean_cell(row[1], 0, result.unit)),
         ("speedup", lambda row: Value(speedup_text(row[1]), row[1].speedup)),
         (f"<{level_text(result.look_alpha)}", lambda row: interval_text(row[1])),
         ("<", lambda row: outcome_word(row[1].outcome, timed=result.timed)),

@@ -341,7 +341,7 @@ def _coordinates(
     rows = pages.table_of(
         what,
         order,
-        (f"<{kind}", lambda i: shorten(names[i], 32)),
+        (f"@{kind}", lambda i: names[i]),
         *((f"PC{k + 1}", lambda i, k=k: float(table[i, k]), write[k]) for k in range(count)),
     )
     more = len(names) - len(order)
@@ -363,10 +363,10 @@ def _form(values: Array, decimals: int | None) -> Callable[[float], str]:
 def _correlated(result: Biplot) -> pages.Section:
     names, r = result.benchmarks, result.correlations
     if len(names) <= _CORRELATED:
+        columns = pages.columns_of("<", *map(pages.Name, names))
         rows: list[tuple[pages.Cell, ...]] = []
         for name, row in zip(names, plain(r), strict=True):
-            rows.append((shorten(name, 16), *(pages.value_of(x, "{:.2f}".format) for x in row)))
-        columns = (pages.Column("", "left"), *(pages.Column(shorten(name, 7)) for name in names))
+            rows.append((pages.Name(name), *(pages.value_of(x, "{:.2f}".format) for x in row)))
         every = pages.Table(name="correlations", columns=columns, rows=tuple(rows))
         return pages.section(every, title="correlations of the benchmarks")
     pairs = [(float(r[i, j]), i, j) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]

@@ -31,7 +31,7 @@ from ...pages.result import Result, plain
 from ...record.run_numbers import Better
 from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
-from ...words import apart, shorten, shortened
+from ...words import apart, shorten
 
 
 def with_spread(values: Sequence[float], spread: float) -> list[str]:
@@ -255,7 +255,6 @@ def summaries(comparison: DistributionComparison) -> Iterator[pages.Section]:
     count = range(len(comparison.systems))
     if not 2 < len(count) <= _SHOWN:
         return
-    names = apart([one.name for one in comparison.systems], 24)
 
     def share(i: int, k: int) -> pages.Cell:
         found = comparison.wins[k][i]
@@ -265,7 +264,7 @@ def summaries(comparison: DistributionComparison) -> Iterator[pages.Section]:
         "wins",
         count,
         ("", lambda k: str(k + 1)),
-        ("<", names.__getitem__),
+        ("@", lambda k: comparison.systems[k].name),
         *((str(i + 1), partial(share, i)) for i in count),
     )
     yield pages.section(wins, title="share of pairs of passes in which the row beats the column")
@@ -282,11 +281,10 @@ def _five_numbers(systems: Sequence[EmpiricalDistribution]) -> pages.Section:
     def number(k: int, s: EmpiricalDistribution) -> pages.Value:
         return pages.Value(written[id(s)][k], (*s.five, s.observed)[k])
 
-    called = shortened([one.name for one in systems], 20)
     table = pages.table_of(
         "five-numbers",
         systems,
-        ("<", lambda s: called[s.name]),
+        ("@", "name"),
         *((head, partial(number, k)) for k, head in enumerate(heads)),
         ("IQR", "consistency", lambda share: f"{figures.significant(100 * share, 2)} %"),
     )

@@ -22,7 +22,7 @@ from ...errors import UsageError
 from ...pages import model as pages, number_format as figures
 from ...pages.result import Result
 from ...stats.arguments import between
-from ...words import apart, shortened
+from ...words import apart
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -451,7 +451,6 @@ def general_cautions(
 
 
 _SIGNS = dict(zip((SHAPIRO, F_TEST, STUDENT, WELCH, KOLMOGOROV, WILCOXON), "WFttDW", strict=True))
-_BENCHMARK, _VARIANT = 24, 30  # columns for names
 _time = partial(figures.significant, digits=5)
 
 
@@ -534,7 +533,7 @@ def _path(word: str, decision: Decision) -> pages.Section:
 @pages.page_of.register
 def _(suite: SpeedupSuite) -> pages.Page:
     weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
-    ours, theirs = apart((suite.candidate, suite.baseline), _VARIANT)
+    ours, theirs = apart((suite.candidate, suite.baseline), 30)
     n, slower = len(suite.benchmarks), suite.slower
     text = (
         f"{ours} against {theirs}: the speedup of the mean is significant on "
@@ -552,13 +551,12 @@ def _(suite: SpeedupSuite) -> pages.Page:
             f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
             f"{slower['median']} by the median"
         )
-    called = shortened([test.name or "" for test in suite.benchmarks], _BENCHMARK)
     searched = any(test.required is None for test in suite.benchmarks)
     head = "<best level" if searched else "<significant"
     benchmarks = pages.table_of(
         "benchmarks",
         suite.benchmarks,
-        ("<", lambda test: called[test.name or ""]),
+        ("@", lambda test: test.name or ""),
         ("runs", lambda test: f"{test.runs_baseline}/{test.runs_candidate}"),
         ("min", "speedup_min", _times),
         ("mean", "speedup_mean", _times),

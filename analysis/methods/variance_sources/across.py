@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
-from ...pages.model import Block, Cell, Figure, Section, Value, section, table_of
+from ...pages.model import Block, Cell, Figure, Name, Section, Value, section, table_of
 from ...stats.samples import Array
 from ...words import shorten
 
@@ -195,9 +195,6 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
         rest = (f"and {left} more, each less (--json gives all)",) * (left > 0)
         return table_of(f"{name}{end}", things[:_SHOWN], *columns), *rest
 
-    def factor(one: Any) -> str:  # noqa: ANN401 - whatever is of a covariate
-        return shorten(one.factor, _COVARIATE)
-
     name = shorten(found.response, 60)
     out = "families" if found.importance_of == "grouped" else "rows"
     held = [("rows at random", found.random), ("whole families", found.grouped)]
@@ -222,7 +219,7 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
     shares = table(
         "importance",
         found.importance,
-        ("<covariate", factor),
+        ("@covariate", "factor"),
         ("importance", lambda one: _part(one.mean)),
         ("sd", lambda one: _part(one.sd, "{:.2f} %")),
     )
@@ -237,7 +234,7 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
         influence = table(
             "influence",
             found.influence,
-            ("<covariate", factor),
+            ("@covariate", "factor"),
             ("influence", lambda one: _part(one.share)),
             ("importance", lambda one: _part(lost[one.factor])),
         )
@@ -250,7 +247,7 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
         curves = table(
             "dependence",
             found.dependence,
-            ("<covariate", factor),
+            ("@covariate", "factor"),
             ("<least at", lambda one: _end(one, min)[0]),
             ("predicted", lambda one: _end(one, min)[1]),
             ("<most at", lambda one: _end(one, max)[0]),
@@ -311,4 +308,4 @@ def _part(share: float | None, form: str = "{:z.2f} %") -> Cell:
 def _end(one: Dependence, chosen: Callable[..., DependencePoint]) -> tuple[Cell, Cell]:
     point = chosen(one.points, key=lambda point: point.mean)
     at = point.at if isinstance(point.at, str) else f"{point.at:.6g}"
-    return shorten(at, 24), Value(figures.significant(point.mean, 4), point.mean)
+    return Name(at), Value(figures.significant(point.mean, 4), point.mean)

@@ -10,17 +10,7 @@ from typing import ClassVar, Literal
 
 from ...pages import number_format as figures
 from ...pages.as_text import natural_width
-from ...pages.model import (
-    Block,
-    Cell,
-    Page,
-    Section,
-    Table,
-    Value,
-    page,
-    section,
-    table_of,
-)
+from ...pages.model import Block, Cell, Name, Page, Section, Table, Value, page, section, table_of
 from ...pages.result import Result
 from ...words import shorten
 from .across import Across, Importance, system_sections
@@ -200,8 +190,8 @@ def component_sections(found: Sources) -> tuple[Section, ...]:
         return table_of(
             name,
             shown,
-            ("<benchmark", lambda one: shorten(one[0][0] or "all together", _NAME)),
-            ("<variant", lambda one: shorten(one[0][1], _NAME)),
+            ("<benchmark", lambda one: Name(one[0][0]) if one[0][0] else "all together"),
+            ("@variant", lambda one: one[0][1]),
             *(
                 (head, lambda one, s=source: cell(one[1][s]) if s in one[1] else "-")
                 for head, source in zip(heads, there, strict=True)
@@ -378,8 +368,8 @@ def _factor_table(factors: Sequence[Factor]) -> Table:
     return table_of(
         "factors",
         factors,
-        ("<benchmark", lambda one: shorten(one.benchmark, _FACTOR_NAME)),
-        ("<variant", lambda one: shorten(one.variant, _FACTOR_NAME)),
+        ("@benchmark", "benchmark"),
+        ("@variant", "variant"),
         ("<factor", "factor"),
         ("<kind", lambda one: f"{one.kind}, may follow" if one.may_follow else one.kind),
         ("<of", of),
@@ -433,9 +423,9 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
     table = table_of(
         "modes",
         found.modes,
-        ("<trial", "trial") if several else None,
-        ("<benchmark", lambda mode: shorten(mode.benchmark, _NAME)),
-        ("<variant", lambda mode: shorten(mode.variant, _NAME)),
+        ("@trial", "trial") if several else None,
+        ("@benchmark", "benchmark"),
+        ("@variant", "variant"),
         ("<modes", means),
         ("<separated by", separated),
         ("classified rightly", "accuracy", lambda share: f"{100 * share:.0f} %"),

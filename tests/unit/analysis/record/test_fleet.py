@@ -170,15 +170,8 @@ def test_each_host_is_what_its_trial_shows(tmp_path, synthetic):
     damaged.write_bytes(text[:50] + b"9" + text[51:])
     synthetic(TIMES, campaign_sha256="f" * 64).write(tmp_path / "other")
     hosts = [
-        "whole",
-        "killed",
-        "stopped",
-        "warming",
-        "begun",
-        "failing",
-        "damaged",
-        "other",
-        "absent",
+        *("whole", "killed", "stopped", "warming", "begun", "failing", "damaged"),
+        *("other", "absent"),
     ]
     found = {one.host: one for one in read_hosts(tmp_path, fleet_of(*hosts))}
     told = {name: (one.state, one.done, one.planned) for name, one in found.items()}

@@ -91,7 +91,7 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
     (answer,) = one["answers"]
     assert answer["told"].to_dict() == why.to_dict()
     cells = [
-        {text_of(cell).lstrip("* "): text_of(row[3]) for row in one.rows for cell in row[:1]}
+        {f"{row[0]} ({row[1]})": text_of(row[4]) for row in one.rows}
         for section in evidence(why, whole="why-1-")
         for one in section.blocks
         if isinstance(one, Table) and one.name == "why-1-functions"

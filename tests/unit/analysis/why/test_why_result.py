@@ -36,7 +36,7 @@ def test_what_did_not_appear_again_shows_no_function():
     ]
     shown = explained(F, G, WIDE, WIDE[::-1], asked={"any_total": True})
     assert str(shown).startswith("b0: a difference of CPU time is not resolved (")
-    assert "* cmp (app)" in str(shown)
+    assert cells(shown, "cmp")[-1] == "*"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_names_are_shortened_only_where_two_lines_do_not_hold_them():
     deep = "_PyEval_EvalFrameDefault/libpython3.11.so"
     told = explained(steady(**{deep: 20}, sort=80), steady(**{deep: 40}, sort=60))
     told = replace(told, variant="0005-9b851f5", baseline="0004-6b78a1a")
-    assert "* _PyEval_E…eDefault " in str(told)  # its file is left out before
+    assert cells(told, "_PyEval…")[-1] == "*"
 
 
 def test_a_note_names_the_answer_that_it_is_about():
@@ -105,8 +105,7 @@ def test_rows_beyond_eight_are_one_and_the_others_are_counted():
     told = explained(thick, thick, asked={"any_total": True})
     assert len(told.rows) > 8
     hidden = len(told.rows) - 8 + told.further
-    assert f"  {hidden} others, none named" in str(told)
-    assert cells(told, f"{hidden} others")[-2:] == ["-", "-"]
+    assert cells(told, f"{hidden} others, none named")[-2:] == ["-", "-"]
 
 
 def test_several_answers_begin_with_all_sentences():

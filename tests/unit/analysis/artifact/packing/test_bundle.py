@@ -191,14 +191,8 @@ class TestContents:
         assert again.path.read_bytes() == first
         names = below(again.files, f"campaigns/{campaign.trial.name}")
         assert {name.split("/")[0] for name in names} == {
-            "build-a.sh",
-            "build-b.sh",
-            "bundle.yaml",
-            "campaign.yaml",
-            "data",
-            "hook.py",
-            "src",
-            "want.txt",
+            *("build-a.sh", "build-b.sh", "bundle.yaml", "campaign.yaml", "data", "hook.py"),
+            *("src", "want.txt"),
         }
 
     def test_a_file_that_may_not_be_looked_at_is_listed(self, campaign, pack, monkeypatch):

@@ -588,16 +588,8 @@ def test_values_that_are_not_positive():
 
 def test_columns_are_found_by_their_names():
     heads = [
-        "gcc",
-        "gcc 1",
-        "gcc_2",
-        "GCC.3",
-        "gcc run 4",
-        "gccrun5",
-        "gcc-run-6",
-        "gcc2 1",
-        "gcc sd",
-        "perl#1",
+        *("gcc", "gcc 1", "gcc_2", "GCC.3", "gcc run 4", "gccrun5", "gcc-run-6", "gcc2 1"),
+        *("gcc sd", "perl#1"),
     ]
     found = runs_of_benchmarks(heads, ["gcc", "perl"])
     assert found == {"gcc": tuple(heads[:7]), "perl": ("perl#1",)}
