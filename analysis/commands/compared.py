@@ -146,8 +146,8 @@ def write_exports(answer: CompareAnswer, files: Mapping[str, str], out: Printer)
 
 def _json(answer: CompareAnswer) -> str:
     """Give all runs as hyperfine writes them, each command by its name, else by what was typed."""
-    assert answer.verdict.path is not None
-    exported = exported_trial(read_trial(answer.verdict.path))
+    assert answer.verdict.data.path is not None
+    exported = exported_trial(read_trial(answer.verdict.data.path))
     known = {one.variant: one for one in answer.commands}
     samples = tuple(
         replace(one, variant=_called_there(known[one.variant])) for one in exported.samples

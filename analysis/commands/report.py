@@ -449,7 +449,7 @@ def _draw(subjects: tuple[Subject, ...], folder: Path, sheet: Sheet, err: TextIO
     from ..report.figures import write_all
 
     for subject in subjects:
-        place = folder / subject.verdict.metric if len(subjects) > 1 else folder
+        place = folder / subject.data.metric if len(subjects) > 1 else folder
         yield from write_all(subject, place, sheet, tell=line_to(err))
 
 

@@ -49,13 +49,13 @@ def allow_missing_words(allowed: Sequence[str] | None) -> list[str]:
 
 
 class _Judged(NamedTuple):
-    """What comes to the gate: a verdict, candidates without a good run, and the trial or the sources that it is of."""
+    """What comes to the gate: a verdict, candidates without a good run, and the trial that it is of."""
 
     verdict: Verdict | None
     failing: tuple[str, ...] = ()
     metric: str | None = None
     manifest: Manifest | None = None
-    sources: tuple[str, ...] = ()
+    path: str | None = None
 
 
 @command("gate")
@@ -116,9 +116,9 @@ def _gate(
 
     if found.verdict is None:
         answer = decide((), condition, on=on, failing=found.failing, metric=found.metric)
-        if found.manifest is None:
+        if found.path is None:
             return answer
-        return replace(answer, following=(next_of_failing(found.sources[0]),))
+        return replace(answer, following=(next_of_failing(found.path),))
     allowed = args.allow_missing or []
     answer = gate_verdict(
         found.verdict, condition, on=on, failing=found.failing, allow_missing=allowed
@@ -128,7 +128,7 @@ def _gate(
     again += allow_missing_words(allowed)
     again += ["--on", on] * (on != "suite")
     again += ["--confidence", str(args.confidence)] * (args.confidence != _CONFIDENCE)
-    following = next_of_gate(answer, found.verdict, found.manifest, again, found.sources)
+    following = next_of_gate(answer, found.verdict, found.manifest, again)
     return replace(answer, following=following)
 
 
@@ -166,7 +166,7 @@ def _of_fleet(args: _GateOptions) -> _Judged | None:
         looks=args.looks,
     )
     failing = tuple(one.variant for one in answer.candidates if one.multilevel is None)
-    return _Judged(answer, failing, sources=(str(folder),))
+    return _Judged(answer, failing)
 
 
 def _of_one_trial(args: _GateOptions) -> _Judged:
@@ -197,7 +197,7 @@ def _of_one_trial(args: _GateOptions) -> _Judged:
     failing = tuple(name for name in wanted if all_failed(trial, name))
     if failing and not trial.candidates.any() and ever_succeeded(trial, trial.manifest.baseline):
         # it ended at the warm-ups, because no one of theirs was ok
-        return _Judged(None, failing, metric, manifest=trial.manifest, sources=(str(trial.path),))
+        return _Judged(None, failing, metric, path=str(trial.path))
     # or there is nothing to hold it against
     trial.matrix(trial.manifest.baseline, metric, carry_zeros=True)
     answer = judge(
@@ -277,7 +277,7 @@ def _of_two_sides(args: _GateOptions, baseline: str) -> _Judged:
         candidates=tuple(one for verdict in found for one in verdict.candidates),
         cautions=merged(*(verdict.cautions for verdict in found)),
     )
-    return _Judged(together, tuple(failing.values()), sources=(sources[0], baseline))
+    return _Judged(together, tuple(failing.values()))
 
 
 def _append(path: Path, text: str) -> None:

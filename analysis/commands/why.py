@@ -137,7 +137,7 @@ def targets_of(
                     speedup=line.speedup,
                     low=line.low,
                     high=line.high,
-                    metric=verdict.metric,
+                    metric=verdict.data.metric,
                 )
                 for line in (() if one.multilevel is None else one.multilevel.benchmarks)
                 if not benchmarks or line.name in benchmarks

@@ -67,9 +67,6 @@ def parse_condition(text: str) -> Condition:
     return Condition(cast("Kind", found[1]), float(found[3]))
 
 
-_LAST = ("cautions", "caution_codes", "references")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # or results of arrays would inherit it
 class Result:
     """What a method answers: numbers, and what a reader should know before trusting them.
@@ -84,6 +81,7 @@ class Result:
     schema: ClassVar[int] = 1  # of the JSON; it grows when a key's meaning changes
     unlisted: ClassVar[frozenset[str]] = frozenset()  # fields that JSON leaves out
     derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON adds
+    listed: ClassVar[tuple[str, ...]] = ()  # or all keys of JSON, as `object_of` reads them
 
     cautions: tuple[Caution, ...] = ()
     references: tuple[str, ...] = ()
@@ -99,14 +97,10 @@ class Result:
 
     def body(self) -> dict[str, Any]:
         """Give what stands below the head; a result inside another one gives only this."""
-        found: dict[str, Any] = {}
-        for field in fields(self):
-            if field.name == "cautions":
-                found |= cautions_to_dict(self.cautions)
-            elif field.name not in self.unlisted:
-                found[field.name] = plain(getattr(self, field.name))
-        found |= {name: plain(getattr(self, name)) for name in self.derived}
-        return found | {key: found.pop(key) for key in _LAST if key in found}
+        found = object_of(self)
+        for key in ("cautions", "references"):  # they are the last
+            found.pop(key, None)
+        return found | cautions_to_dict(self.cautions) | {"references": list(self.references)}
 
     def __init_subclass__(cls) -> None:
         """Keep our `__repr__`: a dataclass would make one of all fields, a screenful of numbers."""
@@ -181,11 +175,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
     if isinstance(value, Caution):
         return value.text
     if is_dataclass(value) and not isinstance(value, type):
-        unlisted = getattr(value, "unlisted", ())
-        listed = (field.name for field in fields(value) if field.name not in unlisted)
-        names = (*listed, *getattr(value, "derived", ()))
-        renamed = getattr(value, "renamed", {})  # what a field cannot be called, such as "for"
-        return {renamed.get(name, name): plain(getattr(value, name)) for name in names}
+        return object_of(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -195,3 +185,22 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
     if isinstance(value, float) and not math.isfinite(value):
         return None  # JSON has neither nan nor infinity
     return value
+
+
+def object_of(value: Any) -> dict[str, Any]:  # noqa: ANN401 - of any dataclass
+    """Give the keys of an object: its fields but for the `unlisted`, and the `derived`; or all that its class has `listed`.
+
+    Those are paths of attributes: the last name is the key, and ``look.*`` are the keys of the part `look`.
+    """
+    unlisted, derived = getattr(value, "unlisted", ()), getattr(value, "derived", ())
+    own = (field.name for field in fields(value) if field.name not in unlisted)
+    renamed = getattr(value, "renamed", {})  # what a field cannot be called, such as "for"
+    found: dict[str, Any] = {}
+    for path in getattr(value, "listed", ()) or (*own, *derived):
+        *way, name = path.split(".")
+        part = functools.reduce(getattr, way, value)
+        if name == "*":
+            found |= object_of(part)
+        else:
+            found[renamed.get(name, name)] = plain(getattr(part, name))
+    return found

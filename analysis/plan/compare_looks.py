@@ -26,7 +26,7 @@ from ..methods.multilevel.law import ErrorLaw, Looks
 from ..record.trial_files import LooksPlan, next_look
 
 if TYPE_CHECKING:
-    from ..methods.multilevel.result import BenchmarkLine, Multilevel
+    from ..methods.multilevel.result import Line, Multilevel
     from ..pages.number_format import Word
     from ..record.run_numbers import Better
 
@@ -58,7 +58,7 @@ class CandidateLook:
     needed: int | None = None
 
     @property
-    def line(self) -> BenchmarkLine | None:
+    def line(self) -> Line | None:
         """The line of the comparison with the baseline: speedup, interval, word."""
         return None if self.result is None else self.result.benchmarks[0]
 

@@ -44,7 +44,7 @@ def chapter(subject: Subject) -> Chapter:
 
 def headline(verdict: Verdict) -> str:
     """Say the verdict's sentence, of a fleet also what holds on hosts like these."""
-    names = [verdict.baseline, *(one.variant for one in verdict.candidates)]
+    names = [verdict.data.baseline, *(one.variant for one in verdict.candidates)]
     found = sentence_of(verdict, shortened(names, _LONG_NAME).__getitem__)
     first = verdict.candidates[0] if len(verdict.candidates) == 1 else None
     if first is None or first.hosts is None:
@@ -74,7 +74,7 @@ def _about(subject: Subject) -> str:
         "fairtrial report",
         subject.title,
         " and ".join(filter(None, days)),
-        metric_label(verdict.metric, verdict.better),
+        metric_label(verdict.data.metric, verdict.data.better),
         _hosts(subject),
         _sessions(subject),
     )
@@ -92,9 +92,9 @@ def _day(started: str) -> str:
 def _hosts(subject: Subject) -> str:
     level = level_of(subject.verdict)
     if level is not None:
-        return amount_on_hosts(level, subject.verdict.session_runs)
+        return amount_on_hosts(level, subject.verdict.counts.session_runs)
     hosts = {trial.manifest.host_id or trial.manifest.host for trial in subject.trials}
-    if subject.verdict.outermost == "host" or not hosts:  # hosts are counted with the runs
+    if subject.data.outermost == "host" or not hosts:  # hosts are counted with the runs
         return ""
     return "one host" if len(hosts) == 1 else f"{len(hosts)} hosts"
 
@@ -102,9 +102,9 @@ def _hosts(subject: Subject) -> str:
 def _sessions(subject: Subject) -> str:
     verdict = subject.verdict
     known = any(one.sessions is not None for one in subject.matrices.values())
-    if level_of(verdict) is not None or not known or not verdict.sessions:
+    if level_of(verdict) is not None or not known or not verdict.counts.sessions:
         return ""
-    return _many(verdict.sessions, verdict.outermost)
+    return _many(verdict.counts.sessions, verdict.data.outermost)
 
 
 def _measured(subject: Subject) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _measured(subject: Subject) -> Iterator[str]:
         yield _rests_on(verdict, subject.results)
         yield from _on_these(verdict)
     yield from (text if text.endswith(".") else f"{text}." for text in standing_of(verdict))
-    if verdict.trial is not None and not verdict.finished:
+    if verdict.data.trial is not None and not verdict.finished:
         yield "The trial is not finished: this is what its runs say so far."
 
 
@@ -134,27 +134,27 @@ def _amount(subject: Subject) -> str:
     verdict = subject.verdict
     order = _stored(subject.trial, "protocol", "order")
     parts = [
-        f"{_many(verdict.runs, 'run')} of {_many(len(subject.matrices), 'variant')} on "
+        f"{_many(verdict.counts.runs, 'run')} of {_many(len(subject.matrices), 'variant')} on "
         f"{_many(len(subject.order), 'benchmark')}"
     ]
     level = level_of(verdict)
     if level is not None:
-        parts.append(amount_on_hosts(level, verdict.session_runs))
+        parts.append(amount_on_hosts(level, verdict.counts.session_runs))
     elif sessions := _sessions(subject):
-        where, of = ("on", "with") if verdict.outermost == "host" else ("in", "of")
+        where, of = ("on", "with") if verdict.data.outermost == "host" else ("in", "of")
         each = _runs_each(subject, blocks=order in _ORDERS and order != "sequential")
         parts.append(f"{where} {sessions}{f' {of} {each}' if each else ''}")
     if order in _ORDERS:
         parts.append(_ORDERS[order])
-    if verdict.failed:
-        verb = "is" if verdict.failed == 1 else "are"
-        parts[-1] += f"; {_many(verdict.failed, 'more run')} failed and {verb} left out"
+    if verdict.counts.failed:
+        verb = "is" if verdict.counts.failed == 1 else "are"
+        parts[-1] += f"; {_many(verdict.counts.failed, 'more run')} failed and {verb} left out"
     return f"{', '.join(parts)}."
 
 
 def _runs_each(subject: Subject, *, blocks: bool) -> str:
     """Say how many runs of a cell a session holds, where that is known: in blocks there is one of each."""
-    quantile, runs = subject.verdict.quantile, subject.verdict.session_runs
+    quantile, runs = subject.verdict.quantile, subject.verdict.counts.session_runs
     if quantile is not None and quantile.level == "session":  # it has one value, of all its runs
         manifest = None if subject.trial is None else subject.trial.manifest
         runs = None
@@ -171,15 +171,15 @@ def _runs_each(subject: Subject, *, blocks: bool) -> str:
 
 def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
     if not results:
-        return f"Nothing can be said of a difference from {verdict.baseline}."
+        return f"Nothing can be said of a difference from {verdict.data.baseline}."
     designs = {result.design: _design(result, verdict) for result in reversed(results)}
     text = ", or ".join(dict.fromkeys(reversed(designs.values())))
-    within = f"{'' if few_sessions(verdict) else '±'}{100 * verdict.margin:g} %"
+    within = f"{'' if few_sessions(verdict) else '±'}{100 * verdict.question.margin:g} %"
     none = "" if set(designs) == {"confounded"} else f"; differences within {within} count as none"
     what, better = "Speedups", ""
     if not results[0].timed:
         what, better = "Ratios", ", above 1 where the candidate is better"
-    return f"{what} are over {verdict.baseline}{better}, {text}{none}."
+    return f"{what} are over {verdict.data.baseline}{better}, {text}{none}."
 
 
 def _design(result: Multilevel, verdict: Verdict) -> str:
@@ -220,19 +220,19 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
 def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
     if not results:
         return
-    what = "times" if is_time(verdict.unit) else "values"
+    what = "times" if is_time(verdict.data.unit) else "values"
     yield f"Dot: ratio of the geometric means of the {what}; line: {level_text(verdict)} interval."
     yield "Hollow: undecided. Small strokes: what it rests on."
-    judged = (verdict.baseline, *(one.variant for one in verdict.candidates))
+    judged = (verdict.data.baseline, *(one.variant for one in verdict.candidates))
     if layouts := layouts_sentences(verdict.layouts, judged):
         yield f"{' '.join(layouts)}."
-    if verdict.always_valid:
+    if verdict.look.always_valid:
         yield "Intervals hold however often one looks."
-    elif text := looks_text(verdict):
+    elif text := looks_text(verdict.look):
         yield f"{text[0].upper()}{text[1:]}."
     most = max(sum(line.low is not None for line in one.benchmarks) for one in results)
-    if most > 1 and verdict.correction in _RULES:
-        rule = _RULES[verdict.correction]
+    if most > 1 and verdict.question.correction in _RULES:
+        rule = _RULES[verdict.question.correction]
         yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
 
 

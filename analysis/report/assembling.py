@@ -70,7 +70,7 @@ def assemble(subjects: Sequence[Subject], *, sources: bool = False) -> Report:
     return Report(
         title=first.title,
         headline=next((one.headline for one in chapters if one.headline), first.title),
-        metrics=tuple(subject.verdict.metric for subject in subjects),
+        metrics=tuple(subject.data.metric for subject in subjects),
         briefs=tuple(map(brief_of, subjects)),
         chapters=chapters,
         names=tuple(dict.fromkeys(name for subject in subjects for name in _names(subject))),

@@ -14,7 +14,7 @@ import numpy as np
 from ..data.iterations import IterationsOfCell, Pooled, pooled
 from ..data.trial import Trial
 from ..errors import AnalysisError
-from ..methods.multilevel.result import BenchmarkLine, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..pages.model import (
     Block,
     CommandLine,
@@ -53,7 +53,7 @@ def chapter(subject: Subject) -> Chapter | None:
     cells = {name: found for name, found in every.items() if found}
     if not cells:
         return None
-    title = f"Benchmarks: {subject.verdict.metric}" if subject.prefix else "Benchmarks"
+    title = f"Benchmarks: {subject.data.metric}" if subject.prefix else "Benchmarks"
     return chapter_of(subject, "parts", title, partial(_sections, subject, cells))
 
 
@@ -72,7 +72,7 @@ def drawn_of(subject: Subject) -> tuple[str, ...]:
 def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[Section]:
     drawn = [name for name in drawn_of(subject) if name in cells]
     rows = list(_rows(subject, cells))
-    unit = subject.verdict.unit
+    unit = subject.data.unit
 
     def value(number: float) -> str:
         return quantity(number, unit)
@@ -164,7 +164,7 @@ def _remarks(subject: Subject, name: str, cells: Mapping[str, Cell]) -> Iterator
         yield f"Runs failed, and are left out of every number here: {listed(failing)}."
 
 
-def _ahead(line: BenchmarkLine, result: Multilevel) -> str:
+def _ahead(line: Line, result: Multilevel) -> str:
     noun = "block" if result.design == "one session, blocks" else result.outermost
     count, ahead = len(line.differences), sum(log > 0 for log in line.differences)
     every = f"both {noun}s" if count == 2 else f"all {count} {noun}s"
@@ -209,7 +209,7 @@ def distribution(subject: Subject) -> Chapter | None:
     asked = {text[1] for text in declared if text is not None and text[0] == basis.metric}
     most = max(one.total for found in cells.values() for one in found.values())
     asked |= {share for share in _USUAL if needed(share) <= most}
-    lead = " ".join(quantile_sentences(subject.verdict.metric, basis))
+    lead = " ".join(quantile_sentences(subject.data.metric, basis))
     title = f"Distribution of {shown(basis.metric)}"
 
     def sections() -> Iterator[Section]:
@@ -221,7 +221,7 @@ def distribution(subject: Subject) -> Chapter | None:
 def _cells(subject: Subject, trial: Trial, metric: str) -> dict[str, dict[str, Pooled]]:
     """Give the values of the first benchmarks, by variant; none where they are not there, or too many."""
     found: dict[str, dict[str, Pooled]] = {}
-    used, manifest = trial.judged(subject.verdict.metric), trial.manifest
+    used, manifest = trial.judged(subject.data.metric), trial.manifest
     for bench in subject.order[:_DRAWN]:
         mine = used & (trial.benchmark == manifest.benchmarks.index(bench))
         for name in subject.matrices:
@@ -238,7 +238,7 @@ def _cells(subject: Subject, trial: Trial, metric: str) -> dict[str, dict[str, P
 
 
 def _blocks(subject: Subject, cells: Cells, asked: Sequence[float]) -> Iterator[Block]:
-    unit = subject.verdict.unit
+    unit = subject.data.unit
 
     def quantile(share: float) -> tuple[object, ...]:
         def of(row: tuple[str, str, Pooled]) -> Value:

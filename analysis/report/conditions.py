@@ -189,7 +189,7 @@ def _of_trials(subject: Subject) -> Values:
 
 def _of_fleet(subject: Subject, level: HostLevel) -> Values:
     verdict, place = subject.verdict, first_host(subject.verdict)
-    host = quoted(str(Path(verdict.path or "") / "HOST"))
+    host = quoted(str(Path(verdict.data.path or "") / "HOST"))
     differed = {
         "sessions": (),
         "differed": (),
@@ -217,7 +217,7 @@ def _host(trial: Trial, campaign: str | None, differed: Values, label: str = "")
 
 
 def _standings(verdict: Verdict, level: HostLevel) -> Iterator[tuple[str, str]]:
-    yield "measured", amount_on_hosts(level, verdict.session_runs)
+    yield "measured", amount_on_hosts(level, verdict.counts.session_runs)
     judged = sum(one.judged for one in verdict.hosts)
     yield "hosts", f"{judged} of {len(verdict.hosts)} judged"
     odd = {one.host for one in level.disagreements}

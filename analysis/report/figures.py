@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..announcing import doing
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
-from ..methods.multilevel.result import BenchmarkLine, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot
 from ..plots.axes import Axes
 from ..plots.chart import ENDINGS, POINT, Sheet, arranged, write_picture
@@ -213,7 +213,7 @@ class Drawing:
     title: str = ""
 
 
-def line_of(subject: Subject, variant: str, benchmark: str) -> BenchmarkLine | None:
+def line_of(subject: Subject, variant: str, benchmark: str) -> Line | None:
     """Give what the verdict says of a candidate on a benchmark."""
     results = (one for one in subject.results if one.candidate == variant)
     lines = (line for one in results for line in one.benchmarks if line.name == benchmark)
@@ -405,4 +405,4 @@ def shift_between(result: Multilevel, ours: Cell, theirs: Cell) -> Shift | None:
         ]
     if result.better == "lower":
         sides.reverse()
-    return shift_of(*sides, paired=paired, confidence=1 - result.look_alpha)
+    return shift_of(*sides, paired=paired, confidence=1 - result.look.alpha)

@@ -57,7 +57,7 @@ def published(subject: Subject) -> Chapter | None:
         {
             "variant": one.variant,
             "methods": (
-                _ours(found, lines[one.variant], subject.verdict.unit),
+                _ours(found, lines[one.variant], subject.data.unit),
                 *one.panel.methods,
             ),
             "disagreements": one.panel.disagreements,
@@ -168,20 +168,20 @@ def _ranking(subject: Subject) -> Section:
         )
     found = rank_variants(
         trial,
-        metric=verdict.metric,
-        confidence=verdict.confidence,
+        metric=verdict.data.metric,
+        confidence=verdict.question.confidence,
         variants=variants,
         benchmarks=asked.get("benchmarks"),
-        margin=verdict.margin,
+        margin=verdict.question.margin,
         weights=asked.get("weights"),
-        looks=1 if verdict.always_valid else asked.get("looks"),
+        looks=1 if verdict.look.always_valid else asked.get("looks"),
         ranked=False,
     )
     text = (
         f"Each of {len(found.pairs)} pairs is compared over the suite by its {found.sessions} sessions "
         f"(t, {100 * found.confidence:g} %, corrected after Holm)."
     )
-    if verdict.always_valid:
+    if verdict.look.always_valid:
         text += " These intervals are those of one look, not the ones that hold at every look."
     return section(_ranks(f"{subject.anchor('suite')}-ranks", found), text, title="Ranking")
 
@@ -229,7 +229,7 @@ def variation(subject: Subject) -> Chapter | None:
     # the trial of a fleet takes each host as one session; the sources of variation have both
     fleet = is_fleet(trial.path)
     trials, known = trials_apart(open_fleet(trial.path)) if fleet else ((trial,), ())
-    metric, confidence = subject.verdict.metric, subject.verdict.confidence
+    metric, confidence = subject.data.metric, subject.verdict.question.confidence
     rng = stream(_SEED, "sources")
     with suppress(InsufficientDataError):
         found = sources(trials, metric=metric, confidence=confidence, rng=rng, seed=_SEED)

@@ -199,7 +199,7 @@ def _cells(variants: Sequence[str], benchmarks: Sequence[str]) -> str:
 def _amount(trial: Trial, verdict: Verdict) -> str:
     manifest, level = trial.manifest, level_of(verdict)
     if level is not None:
-        each, runs = level.sessions_each, verdict.session_runs or (0, 0)
+        each, runs = level.sessions_each, verdict.counts.session_runs or (0, 0)
         return (
             f"in {_between(*each, 'session')} on each of {counted(len(level.hosts), 'host')}, "
             f"{_between(*runs, 'run')} of each in a session"
@@ -282,12 +282,12 @@ def _disturbed(trial: Trial, mine: NDArray[np.bool_]) -> Iterator[str]:
 
 def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     verdict, results = subject.verdict, subject.results
-    level = f"{100 * (1 - verdict.look_alpha):.4g} %"
-    known = {"wall": "wall time", "values": "the values"}.get(verdict.metric)
-    value = ("the metric ", _name(verdict.metric)) if known is None else (known,)
+    level = f"{100 * (1 - verdict.look.alpha):.4g} %"
+    known = {"wall": "wall time", "values": "the values"}.get(verdict.data.metric)
+    value = ("the metric ", _name(verdict.data.metric)) if known is None else (known,)
     if not results:  # one side alone
         of = {
-            "session": f"the {verdict.outermost} means",
+            "session": f"the {verdict.data.outermost} means",
             "block": "the means of blocks",
             "run": "the runs",
         }
@@ -302,7 +302,7 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
         f"{'Speedups' if results[0].timed else 'Ratios'} are ratios of geometric means of ",
         *value,
         f"{weighed}, above 1 where a variant is better than ",
-        _name(verdict.baseline),
+        _name(verdict.data.baseline),
         f", {_interval(results, level)}{cite(*_INTERVALS)}.",
     )
     if verdict.quantile is not None and verdict.quantile.level == "session":
@@ -314,20 +314,20 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
     if all(one.design == "confounded" for one in results):
         return
     many = max(len(one.benchmarks) for one in results)
-    if many > 1 and verdict.correction in _RULES:
+    if many > 1 and verdict.question.correction in _RULES:
         yield (
             f"The words of the benchmarks, not their intervals, are corrected by "
-            f"{_RULES[verdict.correction]} over {counted(many, 'benchmark')}"
+            f"{_RULES[verdict.question.correction]} over {counted(many, 'benchmark')}"
             f"{cite('holm1979', 'benjamini1995')}."
         )
     elif many > 1:
         yield "The words of the benchmarks are not corrected for their number."
     yield from _looks(verdict)
-    if verdict.margin > 0:
-        risk = figures.significant(50 * verdict.look_alpha, 2)
+    if verdict.question.margin > 0:
+        risk = figures.significant(50 * verdict.look.alpha, 2)
         sign = "" if few_sessions(verdict) else "± "
         yield (
-            f"Differences within {sign}{100 * verdict.margin:g} % count as equivalent (two one-sided "
+            f"Differences within {sign}{100 * verdict.question.margin:g} % count as equivalent (two one-sided "
             f"tests, {risk} % a side){cite('schuirmann1987')}."
         )
     *most, last = [f"{words}{cite(*keys)}" for words, keys in methods_used(subject)] or [""]
@@ -338,16 +338,16 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
 
 def _looks(verdict: Verdict) -> Iterator[str]:
     risk = (
-        f"at a risk of {figures.significant(100 * verdict.look_alpha, 3)} %, so that all looks "
-        f"together risk at most {100 * verdict.risk_total:.3g} %."
+        f"at a risk of {figures.significant(100 * verdict.look.alpha, 3)} %, so that all looks "
+        f"together risk at most {100 * verdict.look.total:.3g} %."
     )
     found = {
-        "planned": f"The data were to have {counted(verdict.looks, 'look')}, each",
+        "planned": f"The data were to have {counted(verdict.look.count, 'look')}, each",
         "repeated": "The data were looked at while they were measured, after numbers of sessions that "
         "were listed before, each time",
         "growing": "The data grew without a plan of looks: this one, number "
-        f"{verdict.looks}, was judged",
-    }.get(verdict.looks_rule)
+        f"{verdict.look.count}, was judged",
+    }.get(verdict.look.rule)
     if found is not None:
         yield f"{found} {risk}"
 
@@ -381,7 +381,7 @@ def _interval(results: Sequence[Multilevel], level: str) -> str:
         "one session, blocks": f"the log ratios of the blocks of the only {noun}",
         "one session, runs": f"the logarithms of the runs of the only {noun} ({of_sides})",
     }[designs[0]]
-    if results[0].always_valid:
+    if results[0].look.always_valid:
         return f"with {level} confidence sequences from {by}, which hold however often one looks"
     lines = [one.benchmarks[0] if one.these is None else one.these for one in results]
     degrees = {line.freedom for line in lines if line.freedom is not None}
@@ -433,8 +433,8 @@ def _of_verdict(result: Multilevel) -> list[str]:
     correction = result.correction if len(result.benchmarks) > 1 else "none"
     rests_on = {
         "kalibera2013": True,
-        "lai1976": result.always_valid,
-        "ibragimov2010": not result.always_valid,
+        "lai1976": result.look.always_valid,
+        "ibragimov2010": not result.look.always_valid,
         "welch1947": "welch" in laws,
         "banerjee1960": not laws.isdisjoint({"banerjee", "grouped"}),
         "holm1979": correction == "holm",

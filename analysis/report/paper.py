@@ -128,7 +128,7 @@ def _hashes(subject: Subject) -> Facts:
         of = "" if len(subject.trials) == 1 else f"{manifest.trial}: "
         yield f"{of}campaign (its content)", manifest.campaign_sha256 or None
         if of_hosts:  # each host's manifest holds the hashes of its other files
-            yield FLEET, _digest(Path(subject.verdict.path or ".") / FLEET)
+            yield FLEET, _digest(Path(subject.data.path or ".") / FLEET)
             for one in subject.verdict.hosts:
                 if one.judged:
                     yield f"{shown(one.host)}: {MANIFEST}", _digest(Path(one.trial) / MANIFEST)
@@ -177,7 +177,7 @@ def _options(subject: Subject) -> Iterator[str]:
     given: dict[str, Iterable[object]] = {
         "variant": [name for name in asked.get("variants") or () if name not in named],
         "benchmark": asked.get("benchmarks") or (),
-        "metric": () if verdict.usual else (verdict.metric,),
+        "metric": () if verdict.question.usual else (verdict.data.metric,),
         **{name: (getattr(how, name),) for name in ("better", "layout", "decimal")},
         **{name: (asked.get(name),) for name, usual in _USUAL.items() if asked.get(name) != usual},
         "weight": [f"{name}={weight}" for name, weight in (asked.get("weights") or {}).items()],
@@ -207,7 +207,7 @@ def raw_runs(subject: Subject) -> dict[str, Any]:
 
     ``sessions`` holds an id for each value, or is None where nobody knows them.
     """
-    verdict = subject.verdict
+    data = subject.verdict.data
     cells: list[dict[str, Any]] = []
     for variant, matrix in subject.matrices.items():
         for name in subject.order:
@@ -219,8 +219,7 @@ def raw_runs(subject: Subject) -> dict[str, Any]:
                     values = side.samples[place].tolist()
                     cell = {"variant": variant, "benchmark": name}
                     cells.append({**cell, "sessions": sessions, "values": values})
-    about = {key: getattr(verdict, key) for key in ("metric", "unit", "better")}
-    return {**about, "cells": cells}
+    return {"metric": data.metric, "unit": data.unit, "better": data.better, "cells": cells}
 
 
 def _made_up(matrix: PerformanceMatrix) -> bool:
@@ -241,7 +240,7 @@ _KINDS = {"seeds": "seed", "versions": "version", "hashes": "SHA-256"}
 
 def chapter(subject: Subject) -> Chapter:
     """Give the chapter; what is the same for all metrics stands with the first only."""
-    first, metric = not subject.prefix, subject.verdict.metric
+    first, metric = not subject.prefix, subject.data.metric
     cited = citations_of(works_used(subject)) if first else []
     values: dict[str, Any] = {
         "paragraph": paragraph_of(subject, {one["key"]: k for k, one in enumerate(cited, 1)}),

@@ -61,7 +61,7 @@ _PLACES = 160
 def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     """Draw a row for each variant: a line of dots for each session, and the density above them."""
     cells, styles = cells_and_styles(subject, benchmark)
-    metric, unit, better = subject.verdict.metric, subject.verdict.unit, subject.verdict.better
+    metric, unit, better = subject.data.metric, subject.data.unit, subject.data.better
     scale = quantity_scale(end for cell in cells.values() for end in cell.ends)
     names = names_of(list(cells), sheet)
     labels = [f"{names[name]}\n{cell.values.size} runs" for name, cell in cells.items()]
@@ -118,7 +118,7 @@ def _strip(axes: Axes, cell: Cell, css: str, row: int, scale: Scale) -> None:
 def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     """Draw the share of runs done by a time, a step curve for each variant."""
     cells, styles = cells_and_styles(subject, benchmark)
-    metric, unit = subject.verdict.metric, subject.verdict.unit
+    metric, unit = subject.data.metric, subject.data.unit
     scale = quantity_scale(end for cell in cells.values() for end in cell.ends)
     names = names_of(list(cells), sheet)
     axes = Axes(
@@ -154,13 +154,14 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     cells, styles = cells_and_styles(subject, benchmark)
     found = _shifts(subject, cells, benchmark)
     verdict = subject.verdict
-    lower = verdict.better == "lower"
+    lower = verdict.data.better == "lower"
     names = names_of(list(found), sheet)
     ends = {
         name: np.exp(np.array(shift.logs) + np.outer((-1, 0, 1), np.nan_to_num(shift.half)))
         for name, shift in found.items()
     }
-    scale = ratio_scale(np.concatenate([*ends.values()], axis=None).tolist(), verdict.margin)
+    margin = verdict.question.margin
+    scale = ratio_scale(np.concatenate([*ends.values()], axis=None).tolist(), margin)
     words = ("fast", "median run", "slow") if lower else ("low", "median run", "high")
     places = zip((0.1, 0.25, 0.5, 0.75, 0.9), (words[0], "", words[1], "", words[2]), strict=True)
     axes = Axes(
@@ -171,7 +172,7 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         x_label=f"runs of each side, from {words[0]} on",
         keys=[Key(names[name], f"{styles[name]} curve") for name in found if len(found) > 1],
     )
-    axes.margin(verdict.margin, "y")
+    axes.margin(margin, "y")
     ratio_axis(axes, "y", scale)
     phrase, notes, rows = [], list[str](), list[tuple[Number, ...]]()
     for k, (name, shift) in enumerate(found.items()):
@@ -240,7 +241,7 @@ def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             why = error.what
     if not found:
         raise InsufficientDataError(why, benchmark, n=0, needed=3)
-    unit = subject.verdict.unit
+    unit = subject.data.unit
     names = names_of(list(found), sheet)
     panels, text, rows = [], [], list[tuple[Number, ...]]()
     for name, one in found.items():
@@ -260,13 +261,13 @@ def draw_density(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         rows += [(name, *each) for each in curves.tolist()]
     kernel = Key("kernel density", f"{styles[next(iter(found))]} curve")
     panels[0].keys = [kernel, Key("normal law", _LAW)]
-    panels[-1].x_label = name_of(subject.verdict.metric, sheet)
+    panels[-1].x_label = name_of(subject.data.metric, sheet)
     height = rows_high(sheet, len(found), 11.5, 5.5)
     return Drawing(
         alt=f"Kernel densities of the runs of {benchmark}, and the normal laws with their mean and "
         f"standard deviation. {'. '.join(text)}.",
         picture=arranged(sheet, [[axes] for axes in panels], height, y_label="density"),
-        columns=("variant", f"{subject.verdict.metric}_{unit}", "kernel_density", "normal_law"),
+        columns=("variant", f"{subject.data.metric}_{unit}", "kernel_density", "normal_law"),
         rows=tuple(rows),
     )
 
@@ -315,7 +316,7 @@ def draw_qq(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
 def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     """Draw a row for each variant: a mixture of normal laws over the histogram of its runs."""
     cells, styles = cells_and_styles(subject, benchmark)
-    unit, better = subject.verdict.unit, subject.matrices[next(iter(cells))].better
+    unit, better = subject.data.unit, subject.matrices[next(iter(cells))].better
     matrices = [
         PerformanceMatrix.from_samples(name, {benchmark: cell.values}, better=better, unit=unit)
         for name, cell in list(cells.items())[:_MOST]
@@ -347,7 +348,7 @@ def draw_modes(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         rows += [(one.variant, k, *law, unit) for k, law in enumerate(laws, 1)]
     if beyond:
         notes.insert(0, "a triangle: there the density goes on above the picture")
-    panels[-1].x_label = f"{name_of(subject.verdict.metric, sheet)} of a run ({better} is better)"
+    panels[-1].x_label = f"{name_of(subject.data.metric, sheet)} of a run ({better} is better)"
     height = rows_high(sheet, len(fitted), 9.5, 3.5)
     return Drawing(
         alt=f"Gaussian mixtures by BIC of the runs of {benchmark}. {'. '.join(phrase)}.",
@@ -405,7 +406,7 @@ def thinned(run: RunIterations, most: int = _POINTS) -> tuple[Array, Array]:
 def printed_metric(subject: Subject) -> str:
     """Give the metric whose iterations are drawn: that which is judged, or whose quantile it is."""
     basis = subject.verdict.quantile
-    return subject.verdict.metric if basis is None else basis.metric
+    return subject.data.metric if basis is None else basis.metric
 
 
 def runs_of_variants(
@@ -451,10 +452,10 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     names = names_of(list(shown), sheet)
     panels = []
     for name, some in shown.items():
-        axes = panel_of(some, styles[name], scale, subject.verdict.unit)
+        axes = panel_of(some, styles[name], scale, subject.data.unit)
         axes.title = f"{names[name]}: {len(some)} of {len(runs[name])} runs"
         panels.append(axes)
-    panels[-1].x_label = f"iteration; {name_of(metric, sheet)} ({subject.verdict.better} is better)"
+    panels[-1].x_label = f"iteration; {name_of(metric, sheet)} ({subject.data.better} is better)"
     text, rows = [], list[tuple[Number, ...]]()
     for name, found in runs.items():
         if found:
@@ -464,7 +465,7 @@ def draw_iterations(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
             for place, value in zip(run.places.tolist(), run.values.tolist(), strict=True):
                 iteration = int(place) if place == int(place) else place
                 rows.append((name, session, number, iteration, int(place > run.left_out), value))
-    headings = f"variant session run iteration judged {metric}_{subject.verdict.unit}"
+    headings = f"variant session run iteration judged {metric}_{subject.data.unit}"
     height = rows_high(sheet, len(panels), 7.0, 4.0)
     notes = ["dot: the first iteration that is judged"]
     return Drawing(

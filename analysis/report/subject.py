@@ -24,7 +24,7 @@ from ..verdict.fleet import (
     standing_sentences,
 )
 from ..verdict.judging import judge, judge_alone, judge_sources
-from ..verdict.result import CandidateVerdict, Verdict
+from ..verdict.result import CandidateVerdict, JudgedData, Verdict
 from ..verdict.sides import only
 from ..words import command_line, shorten, shortened, shown
 
@@ -152,9 +152,14 @@ class Subject:
         return self.trials[0] if len(self.trials) == 1 else None
 
     @property
+    def data(self) -> JudgedData:
+        """What was judged."""
+        return self.verdict.data
+
+    @property
     def baseline(self) -> str:
         """The baseline's name."""
-        return self.verdict.baseline
+        return self.data.baseline
 
     @property
     def candidates(self) -> tuple[CandidateVerdict, ...]:
@@ -162,13 +167,13 @@ class Subject:
         return self.verdict.candidates
 
     @property
-    def results(self) -> list[Multilevel]:
+    def results(self) -> tuple[Multilevel, ...]:
         """What the comparisons of the candidates say that were compared."""
-        return [one.multilevel for one in self.candidates if one.multilevel is not None]
+        return self.verdict.compared
 
     def command(self, words: str, *more: str, of: Sequence[str] = ()) -> str:
         """Give a command on these sources, or on some `of` them, with this metric."""
-        metric = () if self.verdict.usual else ("--metric", self.verdict.metric)
+        metric = () if self.verdict.question.usual else ("--metric", self.verdict.data.metric)
         asked = (*(of or self.sources), *metric, *judge_words(words.split(maxsplit=1)[0]), *more)
         return command_line(["fairtrial", *words.split(), *asked])
 
@@ -306,9 +311,9 @@ def _matrices(
 ) -> Iterator[tuple[str, PerformanceMatrix]]:
     names = [one.variant for one in verdict.candidates]
     names += [one.variant for one in verdict.alone]
-    for name in dict.fromkeys((verdict.baseline, *names)):
+    for name in dict.fromkeys((verdict.data.baseline, *names)):
         try:
-            matrix = trial.matrix(name, verdict.metric, carry_zeros=True)
+            matrix = trial.matrix(name, verdict.data.metric, carry_zeros=True)
         except AnalysisError:  # no run counts: the verdict says so
             continue
         matrix = only(matrix, benchmarks)
@@ -317,8 +322,7 @@ def _matrices(
 
 
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
-    compared = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    known = [line.name for found in compared for line in found.benchmarks]
+    known = [line.name for found in verdict.compared for line in found.benchmarks]
     for matrix in matrices.values():
         zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
         known += [*matrix.benchmarks, *zeros]

@@ -18,7 +18,7 @@ from ..diagnose.normality import (
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.page import level_text
-from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
 from ..pages.number_format import outcome_word, pvalue
 from ..plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
@@ -86,12 +86,12 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
             axes.x_label = f"speedup{one} over {base}"
         panels.append(axes)
     parts = [_heading(result, texts[result.candidate]) for result in results]
-    level, among = level_of(subject.verdict), f"in {subject.verdict.sessions} sessions"
+    level, among = level_of(subject.verdict), f"in {subject.verdict.counts.sessions} sessions"
     if level is not None:
         among = f"on hosts like these {len(level.hosts)}, in {level.sessions} sessions of theirs"
     headings = "candidate baseline line speedup low high confidence word sessions session_speedups"
     return Drawing(
-        alt=f"Speedups over {subject.baseline}, {among} with {subject.verdict.runs} runs. "
+        alt=f"Speedups over {subject.baseline}, {among} with {subject.verdict.counts.runs} runs. "
         f"{'. '.join(parts)}.",
         picture=in_columns(sheet, panels, across, height, notes),
         columns=tuple(headings.split()),
@@ -117,7 +117,7 @@ def _speedups(
         if line is None or line.speedup is None:
             axes.beside.append((y, "no speedup", "second"))
             continue
-        if strokes and isinstance(line, BenchmarkLine):
+        if strokes:
             inside = [math.exp(d) for d in line.differences if scale.holds(math.exp(d))]
             axes.segments(inside, y + 0.2, inside, y + 0.42, "baseline thin")
         ends = None if line.low is None or line.high is None else (line.low, line.high)
@@ -143,7 +143,7 @@ def _heading(result: Multilevel, texts: Mapping[str, Written]) -> str:
     line = result.these if result.these is not None else result.benchmarks[0]
     row, many = texts[line.name], len(result.benchmarks)
     what = f"{many} benchmarks" if many > 1 else repr(line.name)
-    level = level_text(result.look_alpha)
+    level = level_text(result.look.alpha)
     ends = f"{level} interval {row.interval}" if row.interval else "no interval"
     word = outcome_word(line.outcome, timed=result.timed)
     words = f"{result.candidate}: {row.speedup.text} times over {what}, {ends}, {word}"
@@ -157,7 +157,6 @@ def _counted(result: Multilevel) -> str:
 
 
 def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
-    own = line if isinstance(line, BenchmarkLine) else None  # the suite's lines have no sessions
     return (
         result.candidate,
         result.baseline,
@@ -165,10 +164,10 @@ def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
         line.speedup,
         line.low,
         line.high,
-        round(1 - result.look_alpha, 12),
+        round(1 - result.look.alpha, 12),
         outcome_word(line.outcome, timed=result.timed),
-        result.sessions if own is None else own.sessions,
-        "" if own is None else " ".join(repr(math.exp(d)) for d in own.differences),
+        result.sessions if line.of_suite else line.sessions,
+        " ".join(repr(math.exp(d)) for d in line.differences),
     )
 
 
@@ -216,7 +215,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         axes.title, axes.title_css = titles[name], "ink bold"
         panels.append(axes)
     one = name_of(subject.baseline, sheet, 0.7 / across)
-    metric = name_of(subject.verdict.metric, sheet, 0.2)
+    metric = name_of(subject.data.metric, sheet, 0.2)
     panels[-1].x_label = f"{metric}; 1× is the median of\n{one}"
     texts = [
         f"{one.variant}: {_counted(one.multilevel)}"
@@ -231,7 +230,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         picture=in_columns(sheet, panels, across, height, notes),
         columns=tuple(headings.split()),
         rows=tuple(
-            (name, b, subject.verdict.unit, *five.tolist(), len(subject.matrices[name].values(b)))
+            (name, b, subject.data.unit, *five.tolist(), len(subject.matrices[name].values(b)))
             for (name, b), five in numbers.items()
         ),
     )
@@ -287,7 +286,7 @@ def _best(subject: Subject, variant: str) -> HptSpeedup | None:
     if ours is None or theirs is None:
         return None
     common = [bench for bench in ours.benchmarks if bench in theirs.benchmarks]
-    confidence = subject.verdict.confidence
+    confidence = subject.verdict.question.confidence
     if len(common) < 2 or not 0.5 < confidence < 1:
         return None
     try:

@@ -218,10 +218,10 @@ def _looked(subject: Subject, trial: Trial) -> tuple[Runs, Diagnosis | None] | N
     variants = trial.manifest.variants if judged is None else judged.variants
     runs = None
     with suppress(UsageError):  # this trial has no such metric
-        runs = runs_of(trial, clock, verdict.metric, variants)
+        runs = runs_of(trial, clock, verdict.data.metric, variants)
     if runs is not None and judged is None and not of_hosts:
         with suppress(AnalysisError):  # else nothing of it can be tested
-            judged = diagnose_trial(trial, metric=verdict.metric)
+            judged = diagnose_trial(trial, metric=verdict.data.metric)
     return None if runs is None else (runs, judged)
 
 

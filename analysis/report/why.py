@@ -194,7 +194,7 @@ def chapter(subject: Subject) -> Chapter | None:
     if trial is None or not os.path.lexists(profiles_of(trial.path)) or is_fleet(trial.path):
         return None
     variants = frozenset(one.variant for one in subject.candidates)
-    confidence = subject.verdict.confidence
+    confidence = subject.verdict.question.confidence
     found = profiles_beside(trial.path, trial.manifest, variants, subject.order, confidence)
     if found is None:
         return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
 from ..pages.model import Name, Section, Table, Value, section, table_of, value_of
@@ -90,8 +90,8 @@ def few_sessions(verdict: Verdict) -> bool:
 
     Intervals stand with both of their ends. Hosts of a fleet, and runs of a file, are no sessions.
     """
-    recorded = verdict.session_runs is not None and verdict.outermost != "host"
-    return recorded and verdict.sessions < 3
+    recorded = verdict.counts.session_runs is not None and verdict.data.outermost != "host"
+    return recorded and verdict.counts.sessions < 3
 
 
 def _written(line: Line, usual: int) -> Written:
@@ -145,13 +145,13 @@ Brief = Mapping[str, Any]
 
 def level_text(verdict: Verdict) -> str:
     """Give the level of the printed intervals at this look, in percent."""
-    return f"{100 * (1 - verdict.look_alpha):.4g}\N{NO-BREAK SPACE}%"
+    return f"{100 * (1 - verdict.look.alpha):.4g}\N{NO-BREAK SPACE}%"
 
 
 def brief_of(subject: Subject) -> Brief:
     """Give the compact table of one metric."""
-    verdict = subject.verdict
-    level, few = 1 - verdict.look_alpha, few_sessions(verdict)
+    verdict, unit = subject.verdict, subject.data.unit
+    level, few = 1 - verdict.look.alpha, few_sessions(verdict)
     halves: dict[tuple[str, str], float | None] = {}  # by variant and benchmark
     units = set()
     for name, matrix in () if few else subject.matrices.items():
@@ -159,12 +159,12 @@ def brief_of(subject: Subject) -> Brief:
         halves |= {(name, one.benchmark): _half(one.low, one.high) for one in found.alone}
         # a host where each host was taken as one session
         each = {one.unit for one in found.alone if one.low is not None}
-        units |= {found.outermost if unit == "session" else unit for unit in each}
+        units |= {found.data.outermost if one == "session" else one for one in each}
     return {
-        "heading": shown(heading(verdict)) if verdict.candidates or verdict.campaign else "",
-        "metric": verdict.metric,
-        "unit": verdict.unit,
-        "baseline": verdict.baseline,
+        "heading": shown(heading(verdict)) if verdict.candidates or verdict.data.campaign else "",
+        "metric": verdict.data.metric,
+        "unit": unit,
+        "baseline": verdict.data.baseline,
         "level": Value(level_text(verdict), level),
         "rests_on": f"{units.pop()}s" if len(units) == 1 else "",
         "candidates": [
@@ -174,9 +174,9 @@ def brief_of(subject: Subject) -> Brief:
         "alone": [
             {
                 "benchmark": one.benchmark,
-                **_side(one.mean, None if few else _half(one.low, one.high), verdict.unit),
+                **_side(one.mean, None if few else _half(one.low, one.high), unit),
                 **{
-                    end: value_of(number, lambda value: figures.quantity(value, verdict.unit), "")
+                    end: value_of(number, lambda value: figures.quantity(value, unit), "")
                     for end, number in (("low", one.low), ("high", one.high))
                 },
                 "runs": Value(f"{one.runs}", one.runs),
@@ -194,7 +194,7 @@ def _half(low: float | None, high: float | None) -> float | None:
 def _rows(
     subject: Subject, one: CandidateVerdict, halves: Mapping[tuple[str, str], float | None]
 ) -> Iterator[dict[str, Any]]:
-    found, unit = one.multilevel, subject.verdict.unit
+    found, unit = one.multilevel, subject.data.unit
     if found is None:
         return
     known = {id(line): row for line, row in all_written(found)}
@@ -205,7 +205,7 @@ def _rows(
     for label, line in (*listed, *suite_lines(found)):
         row = known[id(line)]
         sides: dict[str, Any] = {"candidate": None, "baseline": None}
-        if isinstance(line, BenchmarkLine):
+        if not line.of_suite:
             for side, name in (("candidate", one.variant), ("baseline", subject.baseline)):
                 mean = getattr(line, f"mean_{side}")
                 sides[side] = _side(mean, halves.get((name, line.name)), unit)

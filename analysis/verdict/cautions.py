@@ -22,7 +22,7 @@ from ..record.manifest import SOURCE
 from ..record.run_numbers import METRIC_NUMBERS, SERVICES
 from ..record.shapes import readable_rows
 from ..record.trial_files import ENVIRONMENT, FINDINGS, is_of_builds
-from .result import CandidateVerdict, Verdict, drawn_layouts, layout_cautions
+from .result import CandidateVerdict, Layout, Verdict, layout_cautions
 from .sentence import quantile_cautions
 from .sides import VariantSide, VariantSummary, comparable, sides_of
 
@@ -290,10 +290,12 @@ def run_cautions(
     *,
     asked: Collection[str] | None,
     rows: Collection[str],
+    drawn: Mapping[str, Sequence[Layout]],
 ) -> Iterator[Caution]:
     """Say what holds for the trial's runs, whatever is computed from this metric of them.
 
-    A first screen, whose `rows` are these benchmarks of those that were `asked` for, is told of these.
+    A first screen, whose `rows` are these benchmarks of those that were `asked` for, is told of these; `drawn` are the
+    layouts of variants that sessions built.
     """
     variants = {one.name for one in sides}
     if len(trial.manifest.variants) == 1:
@@ -307,7 +309,7 @@ def run_cautions(
     yield from service_cautions(trial)
     yield from quantile_cautions(trial, metric)
     yield from latency_cautions(trial, [one.name for one in sides], metric, asked)
-    yield from layout_cautions(drawn_layouts(trial, variants))
+    yield from layout_cautions(drawn)
     # which benchmarks were to have another metric than those of every run, nobody knows
     names = trial.manifest.benchmarks
     there = {*rows, *(names[k] for k in np.unique(trial.benchmark[trial.measured]).tolist())}
@@ -458,7 +460,11 @@ def shown_cautions(
     without : collection of str
         The codes of what the screen says itself, in its own words.
     """
-    names = {verdict.metric, verdict.baseline, *(one.variant for one in verdict.candidates)}
+    names = {
+        verdict.data.metric,
+        verdict.data.baseline,
+        *(one.variant for one in verdict.candidates),
+    }
     return chosen_cautions(
         (one for one in verdict.cautions if one.code not in without),
         rows_of(verdict.candidates, verdict.alone),

@@ -22,13 +22,13 @@ from ..pages.number_format import counted, listed, quantity, significant, spread
 from ..pages.result import Result, plain
 from ..words import apart, shorten, shown
 from .judging import judge
-from .result import next_of
+from .result import next_of, next_of_failing
 from .sentence import REASONS
 from .sides import VariantTimes, means_of, times_of
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
-    from ..methods.multilevel.result import BenchmarkLine
+    from ..methods.multilevel.result import Line
     from ..pages.number_format import Word
     from .result import Verdict
 
@@ -65,7 +65,7 @@ class ComparedCommand:
     name: str
     shown: str
     times: VariantTimes
-    line: BenchmarkLine | None
+    line: Line | None
     how: str = ""
     answered: bool = True
     means: Mapping[str, float] = field(default_factory=dict)
@@ -199,7 +199,7 @@ def answer_of(
     there = [one for one in trial.manifest.metrics if trial.kind(one).counted]
     metrics = [*there, "max_rss"] if counters or there else []
     means = {metric: means_of(trial, metric) for metric in metrics}
-    lines = {one.variant: one.multilevel.benchmarks for one in verdict.candidates if one.multilevel}
+    lines = {one.candidate: one.benchmarks for one in verdict.compared}
     names = numbered([one.name or one.command for one in commands])
     return CompareAnswer(
         verdict=verdict,
@@ -214,12 +214,12 @@ def answer_of(
                 times=times.get(one.variant) or VariantTimes(),
                 line=next(iter(lines.get(one.variant, ())), None),
                 how=_how(trial, one.variant),
-                answered=_answers(times.get(one.variant), times.get(verdict.baseline)),
+                answered=_answers(times.get(one.variant), times.get(verdict.data.baseline)),
                 means={x: of[one.variant] for x, of in means.items() if one.variant in of},
             )
             for one, name in zip(commands, names, strict=True)
         ),
-        baseline=[one.variant for one in commands].index(verdict.baseline),
+        baseline=[one.variant for one in commands].index(verdict.data.baseline),
         standing=standing,
         stopped_because=None if plan is None else plan.stopped_because,
         looked_at=tuple(look for look in plan.looks if look <= trial.sessions) if plan else (),
@@ -350,7 +350,7 @@ def answer_sentence(answer: CompareAnswer, called: _Called = attrgetter("shown")
     assert one.difference is not None
     if one.line is not None and one.line.reason == "cut-off":
         return f"no answer for {called(one)} against {called(base)}: {REASONS['cut-off']}"
-    word, margin = one.word or "undecided", answer.verdict.margin
+    word, margin = one.word or "undecided", answer.verdict.question.margin
     return one.difference.answer(word, called(one), called(base), margin=margin)
 
 
@@ -360,7 +360,7 @@ def _of_several(answer: CompareAnswer, called: _Called) -> str:
     possible = [one for one in answer.commands if one.variant in answer.possible]
     if standing is None or (len(possible) == count and standing.beside):
         return f"no fastest of {count}: nothing is decided between them"
-    within = f"within {100 * answer.verdict.margin:g} %"
+    within = f"within {100 * answer.verdict.question.margin:g} %"
     if len(possible) == count:
         return f"all {count} take the same time, {within}"
     leader = next(one for one in answer.commands if one.variant == standing.leader)
@@ -482,11 +482,11 @@ def page_at(answer: CompareAnswer, width: int = 80, notes: Sequence[str] = ()) -
 def next_step(answer: CompareAnswer) -> Next | None:
     """Give what comes after the verdict; where failed runs withhold it, which of them failed."""
     verdict = answer.verdict
-    trial = verdict.path or verdict.trial or ""
+    trial = verdict.data.path or verdict.data.trial or ""
     if not answer.answered:
-        return Next(("fairtrial", "status", trial), "which runs failed, and how")
+        return next_of_failing(trial)
     undecided = any(one.word == "undecided" for one in answer.others)
-    if undecided and len(answer.others) > 1 and not verdict.closed:
+    if undecided and len(answer.others) > 1 and not verdict.way_on.closed:
         return Next(("fairtrial", "compare", "--resume", trial), "goes on with what is undecided")
     return next_of(verdict)
 
@@ -505,7 +505,7 @@ def _notes(answer: CompareAnswer) -> Iterator[str]:
     if least < _SHORT_S:
         yield f"a run is {_time(least)}: starting a process is most of it"
     if (count := len(answer.others)) > 1:
-        sure = answer.verdict.confidence
+        sure = answer.verdict.question.confidence
         level = 100 * (1 - (1 - sure) / count)
         yield f"each interval is at {level:.4g} %, and they hold together in {100 * sure:g} %"
 
@@ -579,7 +579,7 @@ def _last(one: ComparedCommand, answer: CompareAnswer) -> str:
     if one.word == "undecided":
         return f"? {found.cell_interval()}" if several and found.low is not None else "undecided"
     if one.word == "equivalent":
-        return f"same within {100 * answer.verdict.margin:g} %"
+        return f"same within {100 * answer.verdict.question.margin:g} %"
     return re.sub("^(is|takes) ", "", found.phrase()).removesuffix(" as")
 
 

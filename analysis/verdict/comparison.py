@@ -27,7 +27,7 @@ from .sides import VariantSide, comparable, looks_at, only, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.multilevel.law import Looks
+    from ..methods.multilevel.law import LookRisk, Looks
     from ..methods.multilevel.result import Multilevel
 
     Pair = tuple[PerformanceMatrix, PerformanceMatrix]
@@ -83,7 +83,7 @@ def compare_trials(
     unit, better = _agreed(old, new, metric)
     looks = [looks_at([trial.manifest], None, always_valid=False) for trial in (old, new)]
     a, b = (
-        _side_of(trial, label, look.fields(confidence))
+        _side_of(trial, label, look.at(confidence))
         for trial, label, look in zip((old, new), _labels(old, new), looks, strict=True)
     )
     # names may have been taken out of one of them
@@ -289,7 +289,7 @@ _PLAN = (
 )
 
 
-def _side_of(trial: Trial, label: str, look: Mapping[str, Any]) -> TrialSide:
+def _side_of(trial: Trial, label: str, look: LookRisk) -> TrialSide:
     """Describe a trial; `look` is which look at it its words are."""
     manifest, rule = trial.manifest, trial.manifest.stop
     protocol = settings_of(trial.path).get("protocol")
@@ -314,7 +314,7 @@ def _side_of(trial: Trial, label: str, look: Mapping[str, Any]) -> TrialSide:
         failed=len(trial.failures()),
         outermost=trial.outermost,
         **{name: getattr(manifest, name) for name in _AS_STORED},
-        **look,
+        look=look,
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain, islice
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
@@ -26,14 +26,13 @@ from ..methods.multilevel.advice import chances
 from ..methods.multilevel.estimates import number_of
 from ..methods.multilevel.host_effects import (
     UNKNOWN_ERROR,
-    LineError,
     differences_of,
     error_of,
     estimates_of,
 )
 from ..methods.multilevel.law import ErrorLaw
 from ..methods.multilevel.lines import end_of
-from ..methods.multilevel.result import BenchmarkLine, Line
+from ..methods.multilevel.result import Line
 
 if TYPE_CHECKING:
     from ..methods.multilevel.host_effects import Shift
@@ -47,53 +46,31 @@ _LEAST = 2  # sessions that show how sessions differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
+class Effect(Line):
     """What one trial says of a candidate against the baseline, as its verdict has it."""
 
-    unlisted: ClassVar[frozenset[str]] = frozenset({"design", "parts"})
+    listed: ClassVar[tuple[str, ...]] = (
+        *("speedup", "low", "high", "error", "freedom", "sessions", "outcome"),
+        *("outcome_uncorrected", "reason", "errors", "freedoms", "step_added"),
+    )
 
-    speedup: float | None
-    low: float | None
-    high: float | None
-    error: float | None
-    freedom: float | None
-    sessions: int
-    outcome: Word
     outcome_uncorrected: Word
-    reason: str | None
-    errors: tuple[float, ...] | None = None
-    freedoms: tuple[float, ...] | None = None
-    step_added: float | None = None
     design: str = "paired"
-    parts: LineError = UNKNOWN_ERROR
 
     @classmethod
     def of(cls, line: Line, design: str) -> Self:
         """Take the line of a benchmark, or of the suite, whose sessions are what its degrees of freedom count."""
-        sessions, word, reason = 1, line.outcome, None
-        if isinstance(line, BenchmarkLine):
-            sessions, word, reason = line.sessions, line.outcome_uncorrected, line.reason
+        sessions, reason = 1, line.reason
+        if not line.of_suite:
+            sessions = line.sessions
         elif design == "confounded":
             sessions, reason = 0, "confounded"
         elif design in _BY_SESSIONS and line.freedoms is not None:
             freedom = sum(line.freedoms) if line.freedom is None else line.freedom
             sessions = max(round(freedom + (1 if design == "paired" else 2)), _LEAST)
-        return cls(
-            speedup=line.speedup,
-            low=line.low,
-            high=line.high,
-            error=line.error,
-            freedom=line.freedom,
-            sessions=sessions,
-            outcome=line.outcome,
-            outcome_uncorrected=word,
-            reason=reason,
-            errors=line.errors,
-            freedoms=line.freedoms,
-            step_added=line.step_added,
-            design=design,
-            parts=error_of(line),
-        )
+        word = line.word_of_interval
+        own = {"sessions": sessions, "reason": reason, "outcome_uncorrected": word}
+        return cls(**{x.name: getattr(line, x.name) for x in fields(Line)} | own, design=design)
 
     @property
     def decided(self) -> bool:
@@ -313,7 +290,7 @@ class EffectPairs(NamedTuple):
 
     old: Multilevel
     new: Multilevel
-    lone: tuple[tuple[BenchmarkLine, BenchmarkLine], ...] = ()
+    lone: tuple[tuple[Line, Line], ...] = ()
 
     def effects(self, *, suite: bool) -> list[_Pair]:
         """Give the effects of the benchmarks that both have, or that of the suite, in both trials."""
@@ -370,7 +347,7 @@ def _compared(
         return
     both = [effects for _, *effects in pairs]
     logs = [[math.nan if x.speedup is None else math.log(x.speedup) for x in row] for row in both]
-    errors = [[x.parts if x.tested else UNKNOWN_ERROR for x in row] for row in both]
+    errors = [[error_of(x) if x.tested else UNKNOWN_ERROR for x in row] for row in both]
     each = estimates_of(np.array(logs), errors, np.zeros((len(pairs), 2), dtype=np.int64))
     found, d, shifts = differences_of(each, alpha=law.alpha, margin=margin)
     for k, (name, old, new) in enumerate(pairs):

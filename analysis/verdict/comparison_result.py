@@ -25,7 +25,7 @@ from .sentence import short_name
 
 if TYPE_CHECKING:
     from ..data.runs import Unit
-    from ..methods.multilevel.law import LooksRule
+    from ..methods.multilevel.law import LookRisk
 
 _REFERENCES = (
     "B. L. Welch, The generalization of 'Student's' problem when several different population "
@@ -57,7 +57,8 @@ class VariantLevel:
 class TrialSide:
     """One of the two trials: what it is, and how it was measured."""
 
-    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
+    unlisted: ClassVar[frozenset[str]] = frozenset({"look", "outermost"})
+    derived: ClassVar[tuple[str, ...]] = ("look.*",)
 
     label: str
     trial: str
@@ -84,10 +85,7 @@ class TrialSide:
     started: str
     finished: str | None
     tool_version: str
-    looks: int
-    look_alpha: float
-    looks_rule: LooksRule
-    risk_total: float
+    look: LookRisk
     outermost: Unit = "session"
 
 
@@ -222,7 +220,7 @@ def _page(result: TrialComparison) -> Page:
         title = f"{one.variant} against {one.baseline}" if several else ""
         sections.append(section(*_effects(result, one, number), title=title))
     sides = (result.old, result.new)
-    looks = [f"{side.label}: {text}" for side in sides if (text := looks_text(side))]
+    looks = [f"{side.label}: {text}" for side in sides if (text := looks_text(side.look))]
     if looks:
         sections.append(section(*looks))
     if not (result.candidates or result.same_trial) and result.levels:

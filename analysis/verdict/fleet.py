@@ -30,7 +30,7 @@ from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
 from ..words import quoted, shorten
 from .cautions import method_cautions, question_cautions, run_cautions
-from .judging import Question, judge_host, panel_of
+from .judging import Question, data_of, judge_host, panel_of
 from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
 from .sentence import basis_of, difference, leading, unanswered
 from .sides import all_failed, comparable, counts_of, looks_at_hosts, sides_of, summed
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..methods.multilevel.law import Looks
     from ..record.run_numbers import MetricInfo
     from ..record.trial_files import Manifest
+    from .sides import RunCounts
 
 # --- The hosts of a fleet: how each stands, in what it differs, what failed on it.
 
@@ -162,7 +163,7 @@ class _JudgedHost(NamedTuple):
 
     host: str
     manifest: Manifest
-    counts: dict[str, Any]
+    counts: RunCounts
     layouts: Mapping[str, Sequence[Layout]]
     quantile: QuantileBasis | None
     results: dict[str, Multilevel]
@@ -213,16 +214,21 @@ class _Hosts:
             elif base.matrix is not None and all_failed(trial, variant):
                 failed = (r for r in trial.failed if r.variant == variant and not r.warmup)
                 crashed[variant] = Counter(run.benchmark for run in failed)
-        rows = {line.name for one in results.values() for line in one.benchmarks}
+        drawn = drawn_layouts(trial, self.chosen)
         found = run_cautions(
-            trial, sides.values(), question.metric, asked=question.benchmarks, rows=rows
+            trial,
+            sides.values(),
+            question.metric,
+            asked=question.benchmarks,
+            rows={line.name for one in results.values() for line in one.benchmarks},
+            drawn=drawn,
         )
         self.judged.append(
             _JudgedHost(
                 host=name,
                 manifest=trial.manifest,
                 counts=counts_of(trial, question.metric, self.chosen, sides.values()),
-                layouts=drawn_layouts(trial, self.chosen),
+                layouts=drawn,
                 quantile=trial.quantile_basis(question.metric),
                 results=results,
                 crashed=crashed,
@@ -325,7 +331,6 @@ def judge_fleet(
     """
     opened = open_fleet(Path(fleet))
     unnamed = opened.unnamed if metric is None else ()
-    usual = metric is None or opened.is_usual(metric)
     question = Question(
         metric=opened.question() if metric is None else metric,
         confidence=confidence,
@@ -336,6 +341,7 @@ def judge_fleet(
         weights=weights,
         looks=None if looks is None else counted("looks", looks, most=1000),
         explain=explain,
+        usual=metric is None or opened.is_usual(metric),
     )
     found = _Hosts(question)
     for one in opened.hosts():
@@ -349,14 +355,16 @@ def judge_fleet(
         name = found.judged[0].host
         only = next(one.trial for one in opened.hosts() if one.progress.host == name)
         assert only is not None  # it was judged
-        answer = replace(judge_host(only, question), path=str(opened.path))
+        answer = judge_host(only, question)
         answer = replace(answer, cautions=merged(found.left_out_cautions(), answer.cautions))
     elif len(found.chosen) == 1:  # the only variant, by the hosts
-        answer = replace(judge_host(joined_trial(opened), question), host=None)
+        answer = judge_host(joined_trial(opened), question)
     else:
         answer = _together(opened, found)
     known = merged(question_cautions(unnamed), _host_cautions(found), answer.cautions)
-    return replace(answer, usual=usual, hosts=found.standing(), cautions=known)
+    host = answer.data.host if len(found.judged) == 1 else None
+    data = replace(answer.data, path=str(opened.path), host=host)
+    return replace(answer, data=data, hosts=found.standing(), cautions=known)
 
 
 def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
@@ -375,16 +383,12 @@ def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
     texts: tuple[Caution, ...] = ()
     if question.explain:
         candidates, texts = _explained(candidates, opened, found)
-    return question.verdict(
-        summed([one.counts for one in found.judged]),
-        looks,
-        first,
-        trial=opened.path.absolute().name,
-        path=str(opened.path),
-        host=None,
-        unit=info.unit,
-        better=info.better,
-        baseline=first.baseline,
+    data = data_of(first, question.metric, info, opened.path)
+    return Verdict(
+        data=replace(data, trial=opened.path.absolute().name),
+        counts=summed([one.counts for one in found.judged]),
+        question=question,
+        look=looks.at(question.confidence),
         layouts=counted_layouts(one.layouts for one in found.judged),
         quantile=basis_of(one.quantile for one in found.judged),
         finished=all(one.state != "running" for one in found.progress),
@@ -560,7 +564,7 @@ def like_these_text(one: CandidateVerdict, verdict: Verdict) -> str:
         return f"no answer: {why}"
     found = difference(line, verdict)
     if line.outcome == "equivalent":
-        return f"the same within {100 * verdict.margin:g} % ({found.interval()})"
+        return f"the same within {100 * verdict.question.margin:g} % ({found.interval()})"
     if line.outcome == "undecided":
         return f"undecided, {found.between()}"
     if found.link == "as":
@@ -583,7 +587,9 @@ def _disagreeing(level: HostLevel, verdict: Verdict) -> Iterator[str]:
 
 
 def _effect_text(effect: HostEffect, verdict: Verdict) -> str:
-    found = Difference.of(effect, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
+    found = Difference.of(
+        effect, metric=verdict.data.metric, unit=verdict.data.unit, better=verdict.data.better
+    )
     amount = found.amount().removesuffix(found.label)
     if found.link == "as":
         amount = found.phrase().partition(" ")[2]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
-from ..methods.multilevel.compare import CUT_OFF, Cut
-from ..methods.multilevel.law import ErrorLaw, LooksRule
+from ..methods.multilevel.compare import CUT_OFF
+from ..methods.multilevel.law import ErrorLaw, LookRisk
 from ..methods.multilevel.lines import TAKEN_BACK
-from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, Next, ShortSentence, merged
@@ -26,7 +26,6 @@ from .sentence import REASONS, counted_sentence, short_name
 
 if TYPE_CHECKING:
     from ..data.runs import Unit
-    from ..methods.multilevel.estimates import Identity
     from ..pages.number_format import Word
     from .result import Verdict
 
@@ -37,21 +36,20 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLine:
-    """The condition on one benchmark, or on the suite; the last five are those of `BenchmarkLine`."""
+    """The condition on one benchmark, or on the suite: a line of the comparison, and what the gate says of it."""
+
+    listed: ClassVar[tuple[str, ...]] = (
+        *("name", "line.speedup", "line.low", "line.high"),
+        *("pvalue_condition", "pvalue_condition_adjusted", "outcome", "reason", "line.identity"),
+        *("line.difference", "line.difference_low", "line.difference_high", "line.cut"),
+    )
 
     name: str
-    speedup: float | None
-    low: float | None
-    high: float | None
+    line: Line
     pvalue_condition: float | None
     pvalue_condition_adjusted: float | None
     outcome: Outcome
     reason: str | None
-    identity: Identity | None = None
-    difference: float | None = None
-    difference_low: float | None = None
-    difference_high: float | None = None
-    cut: Cut | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,36 +60,45 @@ class MissingBenchmarks:
     baseline: tuple[str, ...] = ()
 
 
+_UNKNOWN = LookRisk(count=1, alpha=math.nan, rule="single", total=math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompared:
+    """What stands for the comparison of a candidate of which no run succeeded."""
+
+    unit: None = None
+    better: None = None
+    design: None = None
+    sessions: int = 0
+    look: LookRisk = _UNKNOWN
+    outermost: Unit = "session"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatedCandidate:
-    """One candidate at the gate.
+    """One candidate at the gate: its comparison, and what the gate says of it.
 
     `suite` is the line of these benchmarks together, that of the only one where there is one, and None where nothing was
     measured. `reason`: "fails-more" or "fails-always" by the verdict, "confounded" or "one-session" where the design cannot
     decide, "missing" where the candidate lacks benchmarks and nobody allowed it, "depends" where sessions that a plan looked
     at resemble the ones before; None where the intervals decide. Of a candidate whose runs all failed nothing else is known.
-    `looks`, `look_alpha`, `looks_rule`, `risk_total` are those of the comparison; `outermost` is sessions, or hosts.
     """
 
-    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost"})
+    listed: ClassVar[tuple[str, ...]] = (
+        *("candidate", "baseline", "found.unit", "found.better", "found.design"),
+        *("found.sessions", "found.look.*", "found.look.always_valid"),
+        *("outcome", "reason", "suite", "benchmarks", "missing"),
+    )
 
     candidate: str
     baseline: str | None
-    unit: str | None = None
-    better: str | None = None
-    design: str | None = None
-    sessions: int = 0
-    looks: int = 1
-    look_alpha: float | None = None
-    looks_rule: LooksRule = "single"
-    risk_total: float | None = None
-    always_valid: bool = False
+    found: Multilevel | NotCompared = NotCompared()
     outcome: Outcome
     reason: str | None
     suite: GateLine | None = None
     benchmarks: tuple[GateLine, ...] = ()
     missing: MissingBenchmarks = MissingBenchmarks()
-    outermost: Unit = "session"
 
     def named(self, outcome: Outcome) -> tuple[str, ...]:
         """Name the benchmarks with this outcome."""
@@ -142,6 +149,12 @@ class Gate(Result):
         """What to do next: command lines that can be pasted, one after the other."""
         return tuple(one.line for one in self.following)
 
+    def measure_of(self, one: GatedCandidate) -> dict[str, str]:
+        """Give the metric, its unit and which of its values are better: those of a time where nothing was compared."""
+        unit, better = one.found.unit, one.found.better
+        known = {"unit": "s" if unit is None else unit, "better": better or "lower"}
+        return {"metric": self.metric or "wall", **known}
+
     @property
     def outcome(self) -> Outcome:
         """The worst of all candidates."""
@@ -155,12 +168,7 @@ class Gate(Result):
 
 
 _SESSIONS = ("paired", "separate", "hosts")  # designs whose replication is the session, or the host
-_OF_THE_COMPARISON = (
-    *("candidate", "baseline", "unit", "better", "design", "outermost", "sessions"),
-    *("looks", "look_alpha", "looks_rule", "risk_total", "always_valid"),
-)
 WITHOUT = "gate-without"  # the code of what only a gate says
-_COUNTED = ("identity", "difference", "difference_low", "difference_high")
 _WITHOUT_INTERVAL = ("no-interval", "below-resolution", "few-sessions", "without-ratio")
 _ROUNDED = 1e-12  # of a logarithm
 _BY_PLAN = ("planned", "repeated")  # rules of looks that have shared the risk
@@ -234,13 +242,13 @@ def gate(
     found = (results,) if isinstance(results, Multilevel) else tuple(results)
     if not found and not failing:
         raise UsageError("there is no candidate at the gate", None, "compare at least one")
-    risks = {one.look_alpha for one in found}
+    risks = {one.look.alpha for one in found}
     if len(risks) > 1:
         what = f"the comparisons have different confidences: {', '.join(f'{1 - x:g}' for x in sorted(risks)[::-1])}"
         raise UsageError(what, None, "use one, and as many looks for all")
     terms = [_Terms(one, asked) for one in found]
     chances = [[_chance(x, each) for x in each.one.benchmarks] for each in terms]
-    by_plan = bool(found) and found[0].candidates == 1 and found[0].looks_rule in _BY_PLAN
+    by_plan = bool(found) and found[0].candidates == 1 and found[0].look.rule in _BY_PLAN
     gated = [
         _candidate(
             each, on, chances[k], [] if by_plan else chances[:k] + chances[k + 1 :], allow_missing
@@ -261,8 +269,8 @@ def gate(
         metric=metric,
         limit=asked.limit,
         on=on,
-        confidence=round(1 - found[0].look_alpha, 15) if found else None,
-        risk=round(found[0].look_alpha / 2, 15) if found else None,
+        confidence=round(1 - found[0].look.alpha, 15) if found else None,
+        risk=round(found[0].look.alpha / 2, 15) if found else None,
         candidates=(*gated, *dead),
         cautions=cautions,
         references=(
@@ -282,10 +290,9 @@ def gate_verdict(
     allow_missing: Sequence[str] = (),
 ) -> Gate:
     """Decide a condition by a verdict, as `gate` does, with all cautions that the verdict has."""
-    results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    metric = verdict.metric
+    found, metric = verdict.compared, verdict.data.metric
     answer = gate(
-        results, condition, on=on, failing=failing, metric=metric, allow_missing=allow_missing
+        found, condition, on=on, failing=failing, metric=metric, allow_missing=allow_missing
     )
     own = [one for one in answer.cautions if one.code == WITHOUT]
     return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
@@ -299,7 +306,7 @@ class _Terms(NamedTuple):
 
     @property
     def risk(self) -> float:
-        return round(self.one.look_alpha / 2, 15)
+        return round(self.one.look.alpha / 2, 15)
 
     @property
     def sign(self) -> int:
@@ -318,7 +325,7 @@ class _Terms(NamedTuple):
         """Tell whether what does not vary lies beyond the limit; of 0 every other number is more by any."""
         if line.speedup is not None:
             return math.log(line.speedup) < self.condition.log_limit - _ROUNDED
-        one = getattr(line, "identity", None)
+        one = line.identity
         return one is not None and self.sign * (one.candidate - one.baseline) < 0
 
     def totals_beyond(self, line: Line) -> bool:
@@ -340,13 +347,13 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     """
     if terms.doubt is not None:
         return None, None
-    if getattr(line, "reason", None) in ("no-spread", *TAKEN_BACK):
+    if line.reason in ("no-spread", *TAKEN_BACK):
         return None, 1.0
     if line.law == "identity":
         # one number on both sides is no test, and any other inside of the limit needs the same proof
         p = None if line.pvalue is None else line.pvalue / 2
         return p if terms.beyond(line) else None, p
-    if isinstance(line, BenchmarkLine) and line.above is not None:
+    if line.above is not None:
         p = 1.0 - float(line.above(terms.condition.limit))
         return (None, None) if math.isnan(p) else (max(p, sys.float_info.min),) * 2
     if line.speedup is None or line.error is None or line.high is None:
@@ -355,7 +362,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
         return None, None
     # the clock's step is taken from the distance below the limit
     distance = math.log(line.speedup) - terms.condition.log_limit + (line.step_added or 0.0)
-    law = ErrorLaw(alpha=terms.one.look_alpha, always_valid=terms.one.always_valid)
+    law = ErrorLaw(alpha=terms.one.look.alpha, always_valid=terms.one.look.always_valid)
     both = law.pvalue_of(line, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
@@ -380,7 +387,7 @@ def _candidate(
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
-        ratios = [x for x in benchmarks if x.speedup is not None and x.difference is None]
+        ratios = [x for x in benchmarks if x.line.speedup is not None and x.line.difference is None]
         measured = ratios or benchmarks
         suite = measured[0] if len(measured) == 1 else None
     else:
@@ -403,7 +410,9 @@ def _candidate(
     if outcome != "proven" and "" not in allowed and set(lacking) - set(allowed):
         outcome, reason = "undecided", reason or "missing"
     return GatedCandidate(
-        **{name: getattr(one, name) for name in _OF_THE_COMPARISON},
+        candidate=one.candidate,
+        baseline=one.baseline,
+        found=one,
         outcome=outcome,
         reason=reason,
         suite=suite,
@@ -432,7 +441,7 @@ def _line(
     """Decide a line: `rank` is its p after the correction, or the place of a line without spread."""
     outcome: Outcome = "undecided"
     limit, doubt = terms.condition.limit, terms.doubt
-    if isinstance(line, BenchmarkLine) and reason in _FAILS:
+    if reason in _FAILS:
         outcome = "proven" if line.fails_proven else "undecided"
     elif doubt is not None:
         reason = doubt
@@ -442,7 +451,7 @@ def _line(
         reason = "few-sessions" if rank is not None and rank > terms.risk else None
         if reason is None:
             outcome = "proven" if terms.beyond(line) else "passed"
-    elif rank is not None and isinstance(line, BenchmarkLine) and line.above is not None:
+    elif rank is not None and line.above is not None:
         within = bool(line.above(limit) <= terms.risk)
         outcome = "passed" if within else "proven" if rank <= terms.risk else "undecided"
         reason = "without-ratio" if outcome == "undecided" else None
@@ -459,15 +468,11 @@ def _line(
         outcome, reason = "undecided", "totals"
     return GateLine(
         name=line.name,
-        speedup=line.speedup,
-        low=line.low,
-        high=line.high,
+        line=line,
         pvalue_condition=p,
         pvalue_condition_adjusted=None if p is None else rank,
         outcome=outcome,
         reason=reason,
-        cut=line.cut,
-        **{name: getattr(line, name, None) for name in _COUNTED},
     )
 
 
@@ -508,7 +513,7 @@ def sentence_of(gate: Gate, one: GatedCandidate) -> str:
         lacking = f"{len(names)} of {of} of {base} {were} not measured in {ours}"
         return f"{lacking}: {figures.listed(names, 8)}"
     if one.reason is not None:
-        why = _DESIGNS.get(one.reason, one.reason).format(noun=one.outermost)
+        why = _DESIGNS.get(one.reason, one.reason).format(noun=one.found.outermost)
         return f"nothing is decided for {ours} against {base}: {why}"
     return _of_lines(gate, one, ours, base)
 
@@ -533,37 +538,38 @@ def _of_failures(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
     return f"{dead}, which proves nothing yet"
 
 
-def difference(gate: Gate, one: GatedCandidate, line: GateLine) -> Difference:
+def difference(gate: Gate, one: GatedCandidate, gated: GateLine) -> Difference:
     """Give a line's difference in the unit of the metric."""
-    unit, better = "s" if one.unit is None else one.unit, one.better or "lower"
-    return Difference.of(line, metric=gate.metric or "wall", unit=unit, better=better)
+    return Difference.of(gated.line, **gate.measure_of(one))
 
 
 def _of_lines(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
     """Say it by the line that made the outcome what it is: the suite where it did, else the farthest benchmark."""
-    found = [line for line in one.benchmarks if line.outcome == one.outcome]
+    found = [x for x in one.benchmarks if x.outcome == one.outcome]
     decides = gate.on == "suite" and one.suite is not None and one.suite.outcome == one.outcome
     if one.suite is not None and (decides or one.outcome == "passed"):
         found = [one.suite]
     if not found:
         return f"nothing could be compared of {ours} and {base}"
-    line = min(found, key=lambda line: line.speedup or 1.0)
-    gap, undecided = difference(gate, one, line), line.outcome == "undecided"
-    where = "" if line is one.suite or len(one.benchmarks) == 1 else f" on {short_name(line.name)}"
-    if one.outermost == "host":
+    gated = min(found, key=lambda x: x.line.speedup or 1.0)
+    gap, undecided = difference(gate, one, gated), gated.outcome == "undecided"
+    where = (
+        "" if gated is one.suite or len(one.benchmarks) == 1 else f" on {short_name(gated.name)}"
+    )
+    if one.found.outermost == "host":
         where += " on hosts like these"
     also = f", and on {len(found) - 1} more" if len(found) > 1 else ""
-    end = _held(gate, one, line)
+    end = _held(gate, one, gated)
     word: Word = "undecided" if undecided else "slower"
-    if counted := counted_sentence(line, gap, (ours, base), word, where):
+    if counted := counted_sentence(gated.line, gap, (ours, base), word, where):
         return f"{counted}{also}: {end}"
     if undecided and (gap.low is None or gap.too_few):
         why = "too few values" if gap.too_few else "there is no interval"
         return f"nothing is decided for {ours} against {base}{where}: {why}"
-    if undecided and line.reason != "totals":
+    if undecided and gated.reason != "totals":
         return f"{ours} {gap.verb} {gap.between()} than {base}{where}{also}: {end}"
     text = f"{gap.sentence(ours, base)}{where}"
-    if line.speedup == 1 and gap.low is None:
+    if gated.line.speedup == 1 and gap.low is None:
         text = f"{ours} {gap.same()} as {base}{where}"
     if gap.interval():
         text += f" ({gap.interval()})"
@@ -572,22 +578,22 @@ def _of_lines(gate: Gate, one: GatedCandidate, ours: str, base: str) -> str:
     return f"{text}{also}: {end}"
 
 
-def _held(gate: Gate, one: GatedCandidate, line: GateLine) -> str:
+def _held(gate: Gate, one: GatedCandidate, gated: GateLine) -> str:
     """Hold the difference against what is allowed, or wanted."""
     limit, wanted = _limit(gate, one), gate.parsed_condition.kind == "faster"
-    if line.outcome == "undecided":
+    if gated.outcome == "undecided":
         return f"{'the wanted gain of ' * wanted}{limit} is neither proven nor ruled out"
     if wanted:
-        return f"the wanted gain of {limit} is {'not ' * (line.outcome == 'proven')}there"
-    if line.outcome == "proven":
+        return f"the wanted gain of {limit} is {'not ' * (gated.outcome == 'proven')}there"
+    if gated.outcome == "proven":
         return f"more than the {limit} allowed"
-    return f"{'less than' if (line.speedup or 1) < 1 else 'within'} the {limit} allowed"
+    return f"{'less than' if (gated.line.speedup or 1) < 1 else 'within'} the {limit} allowed"
 
 
 def _limit(gate: Gate, one: GatedCandidate) -> str:
     """Write the limit as it was asked for; where it is another share of the baseline's value, that too."""
     percent = gate.parsed_condition.percent
-    ratio = gate.limit if one.better == "higher" else 1 / gate.limit
+    ratio = gate.limit if one.found.better == "higher" else 1 / gate.limit
     points = 100 * abs(ratio - 1)
     far = f" ({points:.0f} % {'more' if ratio > 1 else 'less'})"
     return f"{percent:.12g} %{far if abs(points - percent) >= _APART else ''}"

@@ -51,12 +51,12 @@ class _Row(NamedTuple):
         return Value(self.difference.cell(), None if ratio is None else ratio - 1)
 
 
-def _row(gate: Gate, one: GatedCandidate, line: GateLine) -> _Row:
-    remark = _REASONS.get(line.reason or "", "")
-    beyond = line.high is not None and line.high < gate.limit
-    if line.reason is None and line.outcome == "undecided" and beyond:
+def _row(gate: Gate, one: GatedCandidate, gated: GateLine) -> _Row:
+    remark = _REASONS.get(gated.reason or "", "")
+    beyond = gated.line.high is not None and gated.line.high < gate.limit
+    if gated.reason is None and gated.outcome == "undecided" and beyond:
         remark = "not after correction"
-    return _Row(line.name, line.outcome, difference(gate, one, line), remark)
+    return _Row(gated.name, gated.outcome, difference(gate, one, gated), remark)
 
 
 def _rows(gate: Gate, one: GatedCandidate) -> list[_Row]:
@@ -92,9 +92,7 @@ def _gate_page(gate: Gate) -> Page:
 
 
 def _table(gate: Gate, name: str, rows: list[_Row]) -> Table:
-    one = gate.candidates[0]
-    unit, better = "s" if one.unit is None else one.unit, one.better or "lower"
-    noun = Difference(2.0, None, None, gate.metric or "wall", unit, better).amount()
+    noun = Difference(2.0, None, None, **gate.measure_of(gate.candidates[0])).amount()
     noun = noun.removeprefix("100 % more").strip()
     level = "" if gate.confidence is None else f"{100 * gate.confidence:.4g} %"
     return table_of(
@@ -120,7 +118,7 @@ def _evidence(gate: Gate, one: GatedCandidate, number: int) -> Iterator[Block | 
     if hidden := ordered[_MOST:]:
         passed = ", all ruled out" * all(row.outcome == "passed" for row in hidden)
         yield f"and {len(hidden)} more benchmarks{passed} (--json has all)"
-    if one.looks_rule != "repeated" and (text := looks_text(one)):
+    if one.found.look.rule != "repeated" and (text := looks_text(one.found.look)):
         yield text
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..data.host_record import NOT_ASKED
 from ..data.matrix import PerformanceMatrix
@@ -40,8 +40,10 @@ from .cautions import by_services, method_cautions, question_cautions, rows_of, 
 from .result import (
     CandidateVerdict,
     HptBound,
+    JudgedData,
     Layout,
     Verdict,
+    WayOn,
     counted_layouts,
     drawn_layouts,
     layout_cautions,
@@ -64,12 +66,18 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
+    from ..data.runs import Unit
     from ..methods.multilevel.result import Multilevel
+    from ..record.run_numbers import MetricInfo
     from .panel import Panel
 
 
-class Question(NamedTuple):
-    """What is asked of a trial, of a fleet or of two sides, with the meanings of `judge`."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a trial, of a fleet or of two sides, with the meanings of `judge`.
+
+    `usual`: Whether the metric is the one that is judged where nobody names one.
+    """
 
     metric: str
     confidence: float
@@ -82,6 +90,7 @@ class Question(NamedTuple):
     always_valid: bool = False
     explain: bool = False
     certificate: str | Path | None = None
+    usual: bool = True
 
     def chosen_in(self, trial: Trial) -> tuple[str, ...]:
         """Name the variants of a trial that are judged, the baseline among them."""
@@ -106,30 +115,6 @@ class Question(NamedTuple):
             weights=self.weights,
             looks=looks,
             beside=beside,
-        )
-
-    def verdict(
-        self,
-        counts: Mapping[str, Any],
-        looks: Looks,
-        manifest: Manifest | None = None,
-        **known: Any,  # noqa: ANN401 - the further fields of a Verdict
-    ) -> Verdict:
-        """Make the verdict; of sides that are no trial, without `manifest`, nobody knows the rest."""
-        if manifest is not None:
-            about = {"trial": manifest.trial, "campaign": manifest.campaign_name}
-            about |= {"campaign_path": manifest.campaign_path, "host": manifest.host}
-            known = about | known
-        return Verdict(
-            metric=self.metric,
-            confidence=self.confidence,
-            margin=self.margin,
-            correction=self.correction,
-            always_valid=self.always_valid,
-            explained=self.explain,
-            **counts,
-            **looks.fields(self.confidence),
-            **known,
         )
 
 
@@ -224,13 +209,11 @@ def judge(
         always_valid=always_valid,
         explain=explain,
         certificate=certificate,
+        usual=metric is None or trial.is_usual(metric),
     )
     unnamed = trial.unnamed if metric is None else ()
-    usual = metric is None or trial.is_usual(metric)
     answer = judge_host(trial, question)
-    return replace(
-        answer, usual=usual, cautions=merged(question_cautions(unnamed), answer.cautions)
-    )
+    return replace(answer, cautions=merged(question_cautions(unnamed), answer.cautions))
 
 
 def judge_host(trial: Trial, question: Question) -> Verdict:
@@ -272,31 +255,30 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if plan is not None:
         closed = plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
     measured_s = session_seconds(trial, trial.sessions)
-    return question.verdict(
-        counts_of(trial, metric, chosen, sides.values()),
-        looks,
-        manifest,
-        path=str(trial.path),
-        unit=info.unit,
-        better=info.better,
-        baseline=manifest.baseline,
+    drawn = drawn_layouts(trial, chosen)
+    return Verdict(
+        data=data_of(manifest, metric, info, trial.path, outermost=trial.outermost),
+        counts=counts_of(trial, metric, chosen, sides.values()),
+        question=question,
+        look=looks.at(question.confidence),
         finished=trial.finished,
         candidates=candidates,
         alone=alone,
         diagnosis=diagnosis,
         certificate=certificate,
-        layouts=counted_layouts([drawn_layouts(trial, chosen)]),
+        layouts=counted_layouts([drawn]),
         iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
         quantile=with_numbers(trial.quantile_basis(metric), matrices, manifest.baseline),
-        outermost=trial.outermost,
-        closed=closed,
-        in_vain=manifest.must_raise is not None,
-        explainable=(
-            manifest.origin == "measured"
-            and trial.kind(metric).of != "build"
-            and not by_services(trial, metric)
+        way_on=WayOn(
+            closed=closed,
+            in_vain=manifest.must_raise is not None,
+            explainable=(
+                manifest.origin == "measured"
+                and trial.kind(metric).of != "build"
+                and not by_services(trial, metric)
+            ),
+            session_s=measured_s / trial.sessions if measured_s and trial.sessions else None,
         ),
-        session_s=measured_s / trial.sessions if measured_s and trial.sessions else None,
         cautions=merged(
             run_cautions(
                 trial,
@@ -304,11 +286,30 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
                 metric,
                 asked=question.benchmarks,
                 rows=rows_of(candidates, alone),
+                drawn=drawn,
             ),
             () if diagnosis is None else diagnosis.cautions,
             method_cautions(candidates),
             last,
         ),
+    )
+
+
+def data_of(
+    manifest: Manifest, metric: str, info: MetricInfo, path: Path, *, outermost: Unit = "session"
+) -> JudgedData:
+    """Say what a trial is that is judged by a metric."""
+    return JudgedData(
+        trial=manifest.trial,
+        path=str(path),
+        campaign=manifest.campaign_name,
+        campaign_path=manifest.campaign_path,
+        host=manifest.host,
+        metric=metric,
+        unit=info.unit,
+        better=info.better,
+        baseline=manifest.baseline,
+        outermost=outermost,
     )
 
 
@@ -370,15 +371,19 @@ def judge_sides(
     sessions = whole.sessions
     if whole.design == "confounded":
         sessions = whole.sessions_candidate + whole.sessions_baseline
-    return question.verdict(
-        counted(sessions, (ours, theirs)),
-        look,
-        path=candidate.trial if candidate.trial == baseline.trial else None,
-        unit=candidate.unit,
-        better=candidate.better,
-        baseline=baseline.name,
+    return Verdict(
+        data=JudgedData(
+            path=candidate.trial if candidate.trial == baseline.trial else None,
+            metric=metric,
+            unit=candidate.unit,
+            better=candidate.better,
+            baseline=baseline.name,
+            outermost=whole.outermost,
+        ),
+        counts=counted(sessions, (ours, theirs)),
+        question=question,
+        look=look.at(confidence),
         candidates=(found,),
-        outermost=whole.outermost,
         iterations=tuple(one for m in given for one in m.judged_iterations.values()),
         cautions=merged(*map(_cautions_of, given), method_cautions([found])),
     )
@@ -395,15 +400,19 @@ def judge_alone(
     known_names("benchmark", benchmarks, matrix.benchmarks, matrix.name)
     matrix = only(matrix, benchmarks)
     sessions = {session for row in matrix.sessions or () for session in row}
-    return Question(metric, confidence, benchmarks).verdict(
-        counted(len(sessions), (matrix,)),
-        Looks(),
-        path=matrix.trial,
-        unit=matrix.unit,
-        better=matrix.better,
-        baseline=matrix.name,
+    return Verdict(
+        data=JudgedData(
+            path=matrix.trial,
+            metric=metric,
+            unit=matrix.unit,
+            better=matrix.better,
+            baseline=matrix.name,
+            outermost=matrix.outermost,
+        ),
+        counts=counted(len(sessions), (matrix,)),
+        question=Question(metric, confidence, benchmarks),
+        look=Looks().at(confidence),
         alone=by_themselves(matrix, confidence),
-        outermost=matrix.outermost,
         cautions=_cautions_of(matrix),
     )
 
@@ -516,11 +525,11 @@ def judge_sources(
     return Sourced(
         verdict=replace(
             answer,
-            usual=usual,
+            data=replace(answer.data, sources=tuple(x for x in (candidate, baseline) if x)),
+            question=replace(answer.question, usual=usual),
             cautions=known,
             layouts=counted_layouts([drawn]),
-            quantile=basis_of(trial.quantile_basis(answer.metric) for trial in trials),
-            sources=tuple(name for name in (candidate, baseline) if name is not None),
+            quantile=basis_of(trial.quantile_basis(answer.data.metric) for trial in trials),
         ),
         sides=sides,
         trials=trials,

@@ -20,7 +20,7 @@ from ..methods.hpt.compare import hpt
 from ..methods.mixture.fit import fit_each
 from ..methods.mixture.single_run import chance, probability_faster
 from ..methods.multilevel.page import advice_text, chance_heading, looks_text
-from ..methods.multilevel.result import MOST_SHOWN, BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..methods.speedup_test.compare import speedup_test_suite
@@ -112,7 +112,7 @@ def explained_sections(verdict: Verdict) -> Iterator[Section]:
     note = (ONE_VALUE,) if sessions_are_runs(verdict) else ()
     for number, one in enumerate(verdict.candidates, 1):
         if one.panel is not None:
-            ours, theirs = apart((one.variant, verdict.baseline), _NAME)
+            ours, theirs = apart((one.variant, verdict.data.baseline), _NAME)
             yield section(
                 *note,
                 methods_table(f"methods-{number}", one.panel.methods),
@@ -127,18 +127,18 @@ def explained_sections(verdict: Verdict) -> Iterator[Section]:
 
 
 def _rests_on(verdict: Verdict) -> Iterator[str]:
-    left_out = [f"{verdict.warmups} warm-up runs"] if verdict.warmups else []
-    left_out += [figures.counted(verdict.failed, "failed run")] if verdict.failed else []
+    counts = verdict.counts
+    left_out = [f"{counts.warmups} warm-up runs"] if counts.warmups else []
+    left_out += [figures.counted(counts.failed, "failed run")] if counts.failed else []
     without = f"; left out: {', '.join(left_out)}" if left_out else ""
-    yield f"{figures.counted(verdict.runs, 'run')} count{without}"
-    if words := looks_text(verdict):
+    yield f"{figures.counted(counts.runs, 'run')} count{without}"
+    if words := looks_text(verdict.look):
         yield words
-    known = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    most = max((len(result.benchmarks) for result in known), default=0)
-    if most > 1 and verdict.correction in _CORRECTIONS:
+    most = max((len(result.benchmarks) for result in verdict.compared), default=0)
+    if most > 1 and verdict.question.correction in _CORRECTIONS:
         yield (
             f"words of benchmarks are corrected for {most} of them (after "
-            f"{_CORRECTIONS[verdict.correction]}); intervals are not"
+            f"{_CORRECTIONS[verdict.question.correction]}); intervals are not"
         )
     for one in verdict.candidates:
         if (result := one.multilevel) is None:
@@ -166,17 +166,16 @@ def _more_hosts(one: CandidateVerdict) -> Iterator[str]:
 
 def _would_settle(result: Multilevel) -> Iterator[str]:
     """Say of each undecided line how much more would settle it, and whether runs alone would."""
-    lines: list[Line] = [*result.benchmarks, *([result.these] if result.these else [])]
     texts = []
-    for line in lines:
+    for line in result.lines:
         advice = advice_text(line, result.outermost)
-        if isinstance(line, BenchmarkLine) and line.reason and line.law != "identity":
+        if line.reason and line.law != "identity":
             continue
         if advice:
             name = f"these {len(result.benchmarks)}" if line is result.these else line.name
             texts.append(f"{shorten(name, _LONG_NAME)}: {advice}")
     if texts:
-        heading = chance_heading(lines)
+        heading = chance_heading(result.lines)
         yield f"{heading}: {'; '.join(texts)}" if heading else "; ".join(texts)
     undecided = [line.more_sessions for line in result.benchmarks if line.outcome == "undecided"]
     suffice = [more.runs_suffice for more in undecided if more is not None]
@@ -409,7 +408,7 @@ def _speedup_test(asked: _Question) -> _Found:
     )
 
 
-def _other_words(asked: _Question, differing: Sequence[tuple[Word, BenchmarkLine]]) -> _Found:
+def _other_words(asked: _Question, differing: Sequence[tuple[Word, Line]]) -> _Found:
     """Say why the Speedup-Test has another word on some benchmarks: it has no answer for the suite."""
     by_reason: dict[str, list[str]] = {}
     for word, line in differing:

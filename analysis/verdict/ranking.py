@@ -40,7 +40,7 @@ from .sides import VariantSide, comparable, looks_at, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.multilevel.law import LooksRule
+    from ..methods.multilevel.law import LookRisk
     from ..methods.multilevel.result import Line, Multilevel
 
 
@@ -79,17 +79,17 @@ class Ranking(Result):
     """Every pair of variants, and the ranks that follow."""
 
     method: ClassVar[str] = "ranking"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"ranked", "timed", "usual"})
+    listed: ClassVar[tuple[str, ...]] = (
+        *("trial", "path", "metric", "better", "confidence", "look.*", "margin", "sessions"),
+        *("variants", "pairs", "places", "friedman", "nemenyi"),
+    )
 
     trial: str
     path: str
     metric: str
     better: str
     confidence: float
-    looks: int
-    look_alpha: float
-    looks_rule: LooksRule
-    risk_total: float
+    look: LookRisk
     margin: float
     sessions: int
     variants: tuple[str, ...]
@@ -163,7 +163,7 @@ def rank_variants(
         metric=metric,
         better=info.better,
         confidence=confidence,
-        **look.fields(confidence),
+        look=look.at(confidence),
         margin=margin,
         sessions=trial.sessions,
         variants=tuple(names),
@@ -304,7 +304,7 @@ def _ranking_page(result: Ranking) -> Page:
         ("@", "candidate"),
         ("@against", "baseline"),
         ("speedup", lambda one: Value(speedup_text(one), one.speedup)),
-        (f"<{level_text(result.look_alpha)}", lambda one: interval_text(one) or "-"),
+        (f"<{level_text(result.look.alpha)}", lambda one: interval_text(one) or "-"),
         ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
         ("<benchmarks", counts),
     )
@@ -314,7 +314,7 @@ def _ranking_page(result: Ranking) -> Page:
         title=f"Pairs of {result.trial}",
         sections=(
             section(heading, section(*ranks)),
-            section(pairs, *([text] if (text := looks_text(result)) else [])),
+            section(pairs, *([text] if (text := looks_text(result.look)) else [])),
         ),
         cautions=result.cautions,
         following=(section(Next(words, "against the baseline, benchmark by benchmark")),),

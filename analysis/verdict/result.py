@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..methods.multilevel.advice import AT_LOOKS, rounded, sessions_needed
 from ..methods.multilevel.law import ErrorLaw
-from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Caution, Next, ShortSentence
 from ..pages.number_format import is_time
@@ -30,12 +30,13 @@ if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.host_effects import HostLevel
-    from ..methods.multilevel.law import LooksRule
+    from ..methods.multilevel.law import LookRisk
     from ..plan.certificate import Certificate
     from .fleet import FleetHostStanding
-    from .gate import Gate
+    from .gate import Gate, GatedCandidate
+    from .judging import Question
     from .panel import Panel
-    from .sides import VariantSummary
+    from .sides import RunCounts, VariantSummary
 
 # --- How many layouts the sessions of a trial had, where each session builds its own, and
 # for what its intervals speak.
@@ -151,66 +152,16 @@ class CandidateVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict(Result):
-    """The verdict on a trial, or on two sides.
+class JudgedData:
+    """What was judged.
 
-    Attributes
-    ----------
-    trial, path, campaign, campaign_path, host : str or None
-        Where the runs stem from; None for sides that are files or of different trials.
-    sessions, runs, warmups, failed : int
-        Sessions with runs that count, runs that count, warm-up runs, failed runs.
-    session_runs : (int, int) or None
-        The fewest and the most runs of a cell in a session; None where sessions are unknown.
-    candidates : tuple of CandidateVerdict
-        In the trial's order.
-    alone : tuple of VariantSummary
-        Filled where there is one variant only: its own interval on each benchmark.
-    diagnosis : Diagnosis or None
-        What the runs look like; None where it was not looked at.
-    certificate : Certificate or None
-        The A/A certificate that fits; None where there is none.
-    looks, look_alpha, looks_rule, risk_total
-        Which look this is, its risk, by which rule, and the most that all looks together may risk; as
-        of `Multilevel`.
-    hosts : tuple of FleetHostStanding
-        Of a fleet, all its hosts, judged or not; empty for a trial.
-    layouts : tuple of VariantLayouts
-        Of the judged variants that each session builds, how many layouts they had; empty where none is.
-    iterations : tuple of IterationsOfCell
-        What became of the iterations of runs, cell by cell, where some are not judged; of a fleet each host's.
-    quantile : QuantileBasis or None
-        Of a metric that is a quantile of another, of which values it is one: those of a session together, or of a run.
-    whole : bool
-        Whether a screen shows all benchmarks.
-    usual : bool
-        Whether the metric is the one that is judged where nobody names one.
-    outermost : {"session", "host"}
-        What `sessions` counts: "host" where each host of a fleet is taken as one session.
-    explained : bool
-        Whether a screen also says what the answer rests on, and what other methods say.
-    ratio : bool
-        Whether a screen shows speedups instead of per cent.
-    closed : bool
-        Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
-    in_vain : bool
-        Whether the campaign has to be changed before more can be measured.
-    explainable : bool
-        Whether functions of the programs may explain the metric: it is one of runs that the trial's own campaign measured,
-        which can be executed again, and no service took a part of their time.
-    session_s : float or None
-        The seconds that a session took, on average; None where nobody knows.
-    sources : tuple of str
-        The two sides as a command named them; empty for a trial.
+    `trial`, `path`, `campaign`, `campaign_path`, `host`: Where the runs stem from; None for sides that are files or of
+    different trials. `metric`, `unit`, `better`: By what. `baseline`: Against whom. `outermost` ({"session", "host"}):
+    What is counted as sessions: "host" where each host of a fleet is taken as one. `sources`: The two sides as a
+    command named them; empty for a trial.
     """
 
-    method: ClassVar[str] = "verdict"
-    schema: ClassVar[int] = 2
-    unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"closed", "explained", "explainable", "in_vain", "outermost", "ratio"}
-        | {"session_s", "sources", "usual", "whole"}
-    )
-    derived: ClassVar[tuple[str, ...]] = ("sentence", "next")
+    unlisted: ClassVar[frozenset[str]] = frozenset({"outermost", "sources"})
 
     trial: str | None = None
     path: str | None
@@ -221,19 +172,54 @@ class Verdict(Result):
     unit: str
     better: str
     baseline: str
-    sessions: int
-    session_runs: tuple[int, int] | None
-    runs: int
-    warmups: int
-    failed: int
-    confidence: float
-    margin: float
-    correction: str
-    looks: int
-    look_alpha: float
-    looks_rule: LooksRule
-    risk_total: float
-    always_valid: bool
+    outermost: Unit = "session"
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayOn:
+    """What may be done with the data after a verdict.
+
+    `closed`: Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
+    `in_vain`: Whether the campaign has to be changed before more can be measured. `explainable`: Whether functions of
+    the programs may explain the metric: it is one of runs that the trial's own campaign measured, which can be executed
+    again, and no service took a part of their time. `session_s`: The seconds that a session took, on average; None
+    where nobody knows.
+    """
+
+    closed: bool = False
+    in_vain: bool = False
+    explainable: bool = False
+    session_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Result):
+    """The verdict on a trial, on a fleet, or on two sides.
+
+    `data`, `counts`: What was judged, and how much of it there is. `question`: What was asked. `look`: Which look at the
+    data this is, and what it risks. `finished`: Whether all was measured that was planned. `candidates`: In the trial's
+    order. `alone`: Where there is one variant only, its own interval on each benchmark. `diagnosis`: What the runs look
+    like; None where it was not looked at. `certificate`: The A/A certificate that fits; None where there is none.
+    `hosts`: Of a fleet, all its hosts, judged or not. `layouts`: Of the judged variants that each session builds, how
+    many layouts they had. `iterations`: What became of the iterations of runs, cell by cell, where some are not judged;
+    of a fleet each host's. `quantile`: Of a metric that is a quantile of another, of which values it is one: those of a
+    session together, or of a run. `way_on`: What may be done with the data now. `whole`, `ratio`: Whether a screen
+    shows all benchmarks, and speedups instead of per cent.
+    """
+
+    method: ClassVar[str] = "verdict"
+    schema: ClassVar[int] = 2
+    listed: ClassVar[tuple[str, ...]] = (
+        *("data.*", "counts.*", "question.confidence", "question.margin", "question.correction"),
+        *("look.*", "look.always_valid", "finished", "candidates", "alone", "diagnosis"),
+        *("certificate", "hosts", "layouts", "iterations", "quantile", "sentence", "next"),
+    )
+
+    data: JudgedData
+    counts: RunCounts
+    question: Question
+    look: LookRisk
     finished: bool = True
     candidates: tuple[CandidateVerdict, ...] = ()
     alone: tuple[VariantSummary, ...] = ()
@@ -243,16 +229,15 @@ class Verdict(Result):
     layouts: tuple[VariantLayouts, ...] = ()
     iterations: tuple[IterationsOfCell, ...] = ()
     quantile: QuantileBasis | None = None
+    way_on: WayOn = field(default_factory=WayOn)
     whole: bool = False
-    usual: bool = True
-    outermost: Unit = "session"
-    explained: bool = False
     ratio: bool = False
-    closed: bool = False
-    in_vain: bool = False
-    explainable: bool = False
-    session_s: float | None = None
-    sources: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> tuple[Multilevel, ...]:
+        """The comparisons of the candidates that could be compared."""
+        found = (one.multilevel for one in self.candidates)
+        return tuple(one for one in found if one is not None)
 
     @property
     def sentence(self) -> str:
@@ -280,8 +265,8 @@ _FAILED = ("fails-more", "fails-always", "missing")
 
 def next_of(verdict: Verdict) -> Next | None:
     """Give what to do next: go on where it is undecided or ended early, else ask why it is slower, or look at every run."""
-    path = verdict.path
-    if verdict.trial is None:
+    path = verdict.data.path
+    if verdict.data.trial is None:
         return _of_sides(verdict)
     if path is None:
         return None
@@ -290,24 +275,24 @@ def next_of(verdict: Verdict) -> Next | None:
     codes = {caution.code for caution in verdict.cautions}
     if "still-running" in codes:
         return _next("status", path, why="how far it is")
-    if "ended-early" in codes and not verdict.closed:
+    if "ended-early" in codes and not verdict.way_on.closed:
         return _going_on(verdict, path, why="goes on where it ended")
     if not verdict.candidates:
         return _report(verdict, path)
-    known = [(one, one.multilevel) for one in verdict.candidates if one.multilevel is not None]
+    known = verdict.compared
     if not known:
-        if verdict.failed:
+        if verdict.counts.failed:
             return next_of_failing(path)
         return _next("verdict", path, *_metric(verdict), "--explain", why="why not")
-    if not verdict.closed and any(result.withheld for _, result in known):
+    if not verdict.way_on.closed and any(one.withheld for one in known):
         return _going_on(verdict, path, why="later: adds sessions of another time")
     if len(known) > _SIDE_BY_SIDE:
-        best = max(known, key=_place)[0].variant
+        best = max(known, key=_place).candidate
         words = ("verdict", path, *_metric(verdict), "--variant", best)
         return _next(*words, why="its benchmarks, with times")
     if "one-build" in codes:  # more sessions would bring no other build
         return _report(verdict, path)
-    return _settling(verdict, path, known) or _why(verdict, path, known) or _report(verdict, path)
+    return _settling(verdict, path) or _why(verdict, path) or _report(verdict, path)
 
 
 def _of_fleet(verdict: Verdict, path: str) -> Next:
@@ -319,28 +304,25 @@ def _of_fleet(verdict: Verdict, path: str) -> Next:
     return _report(verdict, path)
 
 
-_Known = Sequence[tuple["CandidateVerdict", Multilevel]]
-
-
-def _place(known: tuple[CandidateVerdict, Multilevel]) -> tuple[bool, float]:
+def _place(result: Multilevel) -> tuple[bool, float]:
     """Order candidates: the best of those that are faster comes last."""
-    line = leading(known[1])
+    line = leading(result)
     if line is None or line.speedup is None:
         return False, 0.0
     return line.outcome == "faster", line.speedup
 
 
-def _why(verdict: Verdict, path: str, known: _Known) -> Next | None:
+def _why(verdict: Verdict, path: str) -> Next | None:
     """Ask in which functions a candidate takes longer; None where none does, or nothing can be executed again.
 
     The host is not asked: what is said of a trial is the same wherever it is read, and `why` says what it needs.
     """
-    if not verdict.explainable or verdict.closed or not is_time(verdict.unit):
+    if not verdict.way_on.explainable or verdict.way_on.closed or not is_time(verdict.data.unit):
         return None
-    slower = [one.variant for one, result in known if _word(result) == "slower"]
+    slower = [one.candidate for one in verdict.compared if _word(one) == "slower"]
     if not slower:
         return None
-    all_of_them = len(slower) > 1 and verdict.usual  # which `why` finds itself
+    all_of_them = len(slower) > 1 and verdict.question.usual  # which `why` finds itself
     source = path if all_of_them else f"{path}:{slower[0]}"
     return _next("why", source, why="in which functions it takes longer")
 
@@ -350,7 +332,7 @@ def _next(*words: str, why: str) -> Next:
 
 
 def _metric(verdict: Verdict, command: str = "verdict") -> tuple[str, ...]:
-    metric = () if verdict.usual else ("--metric", verdict.metric)
+    metric = () if verdict.question.usual else ("--metric", verdict.data.metric)
     return (*metric, *judge_words(command))
 
 
@@ -361,14 +343,14 @@ def _report(verdict: Verdict, *sources: str) -> Next:
 
 def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
     """Go on measuring, and say how long so many sessions take; where the campaign is not here, ask how."""
-    each = None if verdict.session_s is None else verdict.session_s + _LAUNCHER_S
+    each = None if verdict.way_on.session_s is None else verdict.way_on.session_s + _LAUNCHER_S
     length = None if each is None or sessions is None else sessions * each
-    if verdict.looks_rule == "repeated":
+    if verdict.look.rule == "repeated":
         time = () if length is None else ("--for", _duration(length))
         return _next("compare", "--resume", path, *time, why=why)
-    if verdict.in_vain:
+    if verdict.way_on.in_vain:
         return _next("status", path, why="what stopped it, and how to go on")
-    campaign = verdict.campaign_path or f"{path}/campaign.yaml"
+    campaign = verdict.data.campaign_path or f"{path}/campaign.yaml"
     gone = not is_here(campaign)
     head = [f"+{sessions} sessions"] if gone and sessions is not None else []
     if length is not None and length >= _MINUTE_S:
@@ -385,20 +367,19 @@ def _duration(seconds: float) -> str:
 
 def _of_sides(verdict: Verdict) -> Next | None:
     """Of two sides that are not one trial's campaign: why, and what they look like."""
-    if not verdict.sources:
+    if not verdict.data.sources:
         return None
-    found = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    opened = [each for result in found for each in _open(result)]
+    opened = [each for result in verdict.compared for each in _open(result)]
     if not opened:
-        return _report(verdict, *verdict.sources)
+        return _report(verdict, *verdict.data.sources)
     counts = [each.sessions for each in opened if each.sessions is not None]
     why = "why, by the published methods too"
     if counts:
-        needed = figures.counted(max(counts), f"more {verdict.outermost}")
+        needed = figures.counted(max(counts), f"more {verdict.data.outermost}")
         why = f"about {needed} would settle it"
     elif any(each.known for each in opened):
-        why = f"more than 1,000 more {verdict.outermost}s would be needed"
-    return _next("verdict", *verdict.sources, *_metric(verdict), "--explain", why=why)
+        why = f"more than 1,000 more {verdict.data.outermost}s would be needed"
+    return _next("verdict", *verdict.data.sources, *_metric(verdict), "--explain", why=why)
 
 
 # --- What is undecided.
@@ -412,31 +393,31 @@ class _Open(NamedTuple):
     known: bool = True
 
 
-def _settling(verdict: Verdict, path: str, known: _Known) -> Next | None:
+def _settling(verdict: Verdict, path: str) -> Next | None:
     """Give what would settle what is undecided; None where all is decided."""
-    several = len(known) > 1
+    known, several = verdict.compared, len(verdict.compared) > 1
     opened = [
-        each._replace(name=f"{each.name} of {one.variant}") if several else each
-        for one, result in known
+        each._replace(name=f"{each.name} of {result.candidate}") if several else each
+        for result in known
         for each in _open(result)
     ]
-    if not opened or verdict.closed:
+    if not opened or verdict.way_on.closed:
         return None
     within = [each for each in opened if each.sessions is not None]
-    if verdict.looks_rule == "repeated" and not within:
+    if verdict.look.rule == "repeated" and not within:
         return None
     if within:
         count = max(each.sessions or 1 for each in within)
         differently = ", or measure differently" * (count > MANY_SESSIONS)
-        alone = verdict.looks_rule == "repeated" and not several  # the screen has no other
+        alone = verdict.look.rule == "repeated" and not several  # the screen has no other
         why = f"would settle {'it' if alone else _named(within)}{differently}"
         return _going_on(verdict, path, why=why, sessions=count)
     if all(each.known for each in opened):
-        if any(_word(result) not in (None, "undecided") for _, result in known):
+        if any(_word(result) not in (None, "undecided") for result in known):
             return None
         why = f"{_VARIES} settle {_named(opened)}"
         return _next("sources", path, *_metric(verdict, "sources"), why=why)
-    least = min(result.sessions for _, result in known)
+    least = min(result.sessions for result in known)
     if least < _FEW:
         return _going_on(verdict, path, why=_RESTS, sessions=_FEW - least)
     return None
@@ -457,14 +438,13 @@ def _open(result: Multilevel) -> Iterator[_Open]:
     """Give the undecided lines of a candidate that more sessions might decide."""
     if result.design == "confounded":
         return
-    lines: list[Line] = [*result.benchmarks, *([result.these] if result.these else [])]
-    for line in lines:
+    for line in result.lines:
         if line.outcome != "undecided":
             continue
         counted = line.law == "identity" and line.more_sessions is not None
-        if not counted and (line.speedup is None or getattr(line, "reason", None) is not None):
+        if not counted and (line.speedup is None or line.reason is not None):
             continue
-        if result.looks_rule == "repeated" and isinstance(line, BenchmarkLine):
+        if result.look.rule == "repeated" and not line.of_suite:
             yield _at_a_later_look(line, result)
             continue
         name = f"these {len(result.benchmarks)}" if line is result.these else line.name
@@ -475,9 +455,9 @@ def _open(result: Multilevel) -> Iterator[_Open]:
             yield _Open(name, more.worthwhile)
 
 
-def _at_a_later_look(line: BenchmarkLine, result: Multilevel) -> _Open:
+def _at_a_later_look(line: Line, result: Multilevel) -> _Open:
     """Give how many more sessions would decide a command that is looked at again and again: at one of the looks."""
-    law, most = ErrorLaw(alpha=result.look_alpha), OPEN_LOOKS[-1] - line.sessions
+    law, most = ErrorLaw(alpha=result.look.alpha), OPEN_LOOKS[-1] - line.sessions
     margin, more = math.log1p(result.margin), None
     if most > 0:
         more = sessions_needed(line, law, margin, limit=most, chance=AT_LOOKS)
@@ -495,15 +475,15 @@ def next_of_gate(
     verdict: Verdict,
     manifest: Manifest | None,
     again: Sequence[str] = (),
-    sources: Sequence[str] = (),
 ) -> tuple[Next, ...]:
     """Give what to do next: go on where it is open, and ask again; else look at every run.
 
-    `again`: The options with which the gate was asked, but for its looks. `sources`: Of a fleet, or of two sides
-    that are no trial's campaign, which have no `manifest`, as they were named.
+    `again`: The options with which the gate was asked, but for its looks. A fleet, or two sides that are no trial's
+    campaign, have no `manifest`.
     """
-    path = verdict.path
+    path = verdict.data.path
     if manifest is None or path is None:
+        sources = verdict.data.sources or (path or "",)
         if any(one.state != "complete" for one in verdict.hosts):
             return (_next("status", *sources, why="what is missing, and how to go on"),)
         return (_report(verdict, *sources),)
@@ -514,15 +494,15 @@ def next_of_gate(
         return (next_of_failing(path),)
     if gate.outcome != "undecided" or closed or used:
         return (_report(verdict, path),)
-    campaign = verdict.campaign_path or f"{path}/campaign.yaml"
-    if verdict.looks_rule == "planned" and len(manifest.appended) + 1 >= verdict.looks:
+    campaign = verdict.data.campaign_path or f"{path}/campaign.yaml"
+    if verdict.look.rule == "planned" and len(manifest.appended) + 1 >= verdict.look.count:
         why = "a new trial: all looks that were planned at this one are used"
         return (_next("run", campaign, why=why),) if is_here(campaign) else ()
     looks: tuple[str, ...] = ()  # a growing trial counts its looks itself
-    if verdict.looks_rule == "always-valid":
+    if verdict.look.rule == "always-valid":
         looks = ("--always-valid",)
-    elif verdict.looks_rule == "planned":
-        looks = ("--looks", f"{verdict.looks}")
+    elif verdict.look.rule == "planned":
+        looks = ("--looks", f"{verdict.look.count}")
     asked = ("gate", gate.condition, path, *again, *_metric(verdict), *looks)
     then = _next(*asked, why="then the gate again")
     codes = {caution.code for caution in verdict.cautions}
@@ -530,10 +510,9 @@ def next_of_gate(
         return (_next("status", path, why="how far it is"), then)
     if plan is not None or "ended-early" in codes:
         return (_going_on(verdict, path, why="goes on measuring"), then)
-    results = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
-    counts = [count for result in results for count in _needed(gate, result)]
+    counts = [count for one in gate.candidates for count in _needed(gate, one)]
     within = [count for count in counts if count is not None]
-    least = min((one.sessions for one in gate.candidates), default=0)
+    least = min((one.found.sessions for one in gate.candidates), default=0)
     if within:
         more, why = max(within), "decides with a chance of 3 in 4 at least"
     elif least < _FEW:
@@ -548,32 +527,23 @@ def next_of_failing(path: str) -> Next:
     return _next("status", path, why="which runs failed")
 
 
-def _needed(gate: Gate, result: Multilevel) -> Iterator[int | None]:
+def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
     """Give for each line that keeps a candidate undecided how many more sessions decide; None beyond 1,000."""
-    if result.design not in ("paired", "separate") or result.sessions < 2:
+    look, sessions = one.found.look, one.found.sessions
+    if one.found.design not in ("paired", "separate") or sessions < 2:
         return
-    gated = next(one for one in gate.candidates if one.candidate == result.candidate)
-    by_name = {line.name: line for line in result.benchmarks}
-    opened: list[Line] = [by_name[name] for name in gated.named("undecided")]
-    if gate.on == "suite" and gated.suite is not None:
-        whole = result.these or by_name[gated.suite.name]
-        opened = [whole] if gated.suite.outcome == "undecided" else []
+    opened = one.benchmarks
+    if gate.on == "suite" and one.suite is not None:
+        opened = (one.suite,)
     # of a growing trial the look i has alpha / (i (i + 1))
-    later = {"single": 1 / 6, "growing": result.looks / (result.looks + 2)}
-    alpha = result.look_alpha * later.get(result.looks_rule, 1.0)
-    law = ErrorLaw(alpha=alpha, always_valid=result.always_valid)
-    for line in opened:
+    later = {"single": 1 / 6, "growing": look.count / (look.count + 2)}
+    alpha = look.alpha * later.get(look.rule, 1.0)
+    law = ErrorLaw(alpha=alpha, always_valid=look.always_valid)
+    for line in (x.line for x in opened if x.outcome == "undecided"):
         if line.speedup is None or not line.error:
             continue
         # the distance to the limit takes the place of the one to equal speed
         far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
-        sessions = line.sessions if isinstance(line, BenchmarkLine) else result.sessions
-        asked = replace(
-            result.benchmarks[0],
-            speedup=far,
-            error=line.error,
-            sessions=sessions,
-            step_added=line.step_added,
-        )
+        asked = replace(line, speedup=far, sessions=sessions if line.of_suite else line.sessions)
         more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
         yield None if more is None else rounded(more)

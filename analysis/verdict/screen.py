@@ -16,7 +16,7 @@ from ..methods.multilevel.page import (
     reason_text,
     speedup_text,
 )
-from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..pages import as_text, number_format as figures
 from ..pages.difference import stuff_of
 from ..pages.model import (
@@ -71,16 +71,16 @@ _Place = tuple[str, str]  # of a row: its candidate, and its benchmark
 
 def as_ratio(verdict: Verdict) -> bool:
     """Tell whether tables give speedups: where they are asked for, and of what is better when it is more."""
-    return verdict.ratio or verdict.better == "higher"
+    return verdict.ratio or verdict.data.better == "higher"
 
 
 def change_heading(verdict: Verdict) -> str:
     """Name the column of the differences."""
     if as_ratio(verdict):
         return "speedup"
-    if figures.is_time(verdict.unit):
+    if figures.is_time(verdict.data.unit):
         return "time"
-    return "memory" if stuff_of(verdict.metric, verdict.unit) == "memory" else "change"
+    return "memory" if stuff_of(verdict.data.metric, verdict.data.unit) == "memory" else "change"
 
 
 def change(line: Line, verdict: Verdict) -> Value:
@@ -112,7 +112,7 @@ class _Row(NamedTuple):
 
     @property
     def spread(self) -> Cell:
-        if not isinstance(self.line, BenchmarkLine):
+        if self.line.of_suite:
             return ""
         sides = self.line.spread_candidate, self.line.spread_baseline
         return value_of(max((s for s in sides if s is not None), default=None), figures.spread)
@@ -126,7 +126,7 @@ class _Row(NamedTuple):
 
     @property
     def differing(self) -> Cell:
-        if not isinstance(self.line, BenchmarkLine):
+        if self.line.of_suite:
             return ""
         return value_of(self.differ, lambda share: f"{figures.significant(100 * share, 2)} %")
 
@@ -191,7 +191,7 @@ def _table(
     kept: Collection[str],
     number: int,
 ) -> Table:
-    on, unit = one.hosts, verdict.unit
+    on, unit = one.hosts, verdict.data.unit
     own = {} if on is None else {line.name: line for line in on.benchmarks}
     rows = [
         _Row(
@@ -213,7 +213,7 @@ def _table(
     theirs, ours = Name(result.baseline), Name(result.candidate)
     several = len(verdict.candidates) > 1
     title = f"<{shorten(one.variant, _NAME)}" if several and on is not None else "<"
-    level = level_text(verdict.look_alpha)
+    level = level_text(verdict.look.alpha)
     plain = on is None
     return table_of(
         f"{'benchmarks' if plain else 'hosts'}-{number}",
@@ -267,7 +267,7 @@ _WORDS: tuple[Word, ...] = ("faster", "slower", "equivalent", "undecided")
 
 
 def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table | Sentence]:
-    unit, timed = verdict.unit, figures.timed(verdict.unit)
+    unit, timed = verdict.data.unit, figures.timed(verdict.data.unit)
     suite = any(result.these is not None for result in known.values())
     counts = {name: Counter(x.outcome for x in one.benchmarks) for name, one in known.items()}
     outcomes = [each for each in _WORDS if suite and any(one[each] for one in counts.values())]
@@ -280,7 +280,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
         None if suite else ("mean", lambda row: mean_cell(row[1], 0, unit) or "-"),
         (change_heading(verdict), lambda row: change(row[1], verdict) if row[1] else "-"),
         (
-            level_text(verdict.look_alpha),
+            level_text(verdict.look.alpha),
             lambda row: change_interval(row[1], verdict) if row[1] else "-",
         ),
         ("<", lambda row: word(row[1], unit) if row[1] else "undecided"),
@@ -306,7 +306,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
 
 @page_of.register(Verdict)
 def _verdict_page(verdict: Verdict) -> Page:
-    if verdict.explained or verdict.whole:
+    if verdict.question.explain or verdict.whole:
         return _whole(verdict)
     most = ROWS
     lines = LINES_OF_SEVERAL if len(verdict.candidates) > 1 else LINES
@@ -354,7 +354,7 @@ def _whole(verdict: Verdict) -> Page:
     for number, caution in enumerate(cautions, 1):
         for row in _rows_about(verdict, caution):
             marks[row] = f"{marks.get(row, '')}[{number}]"
-    if not verdict.explained:
+    if not verdict.question.explain:
         return _page(verdict, marks, ROWS, cautions=cautions)
     from .panel import explained_sections
 
@@ -372,9 +372,9 @@ def _page(
     notes: Sequence[str] = (),
 ) -> Page:
     """Say the answer, of a fleet also what holds beyond its hosts, and how these stand; then the evidence."""
-    names = (verdict.baseline, *(one.variant for one in verdict.candidates))
+    names = (verdict.data.baseline, *(one.variant for one in verdict.candidates))
     found = layouts_sentences(verdict.layouts, names)
-    found += quantile_sentences(verdict.metric, verdict.quantile)
+    found += quantile_sentences(verdict.data.metric, verdict.quantile)
     command = next_of(verdict)
     last: tuple[Block, ...] = (*map(Note, notes), *(() if command is None else (command,)))
     answer: list[str | Block] = [with_whole_interval(sentence_of(verdict))]
@@ -384,7 +384,7 @@ def _page(
         answer += on_hosts_sentences(verdict)
         answer += standing_sentences(verdict.hosts, whole=verdict.whole)
     return Page(
-        title=f"Verdict on {verdict.trial or (*names[1:], *names)[0]}",
+        title=f"Verdict on {verdict.data.trial or (*names[1:], *names)[0]}",
         sections=(
             section(*answer),
             section(heading(verdict)),
@@ -401,7 +401,7 @@ def _evidence(verdict: Verdict, marks: Mapping[_Place, str], most: int) -> tuple
     if not verdict.candidates:
         return (section(_alone_table(verdict)),)
     if not _with_tables(verdict):
-        known = {one.variant: one.multilevel for one in verdict.candidates if one.multilevel}
+        known = {one.candidate: one for one in verdict.compared}
         return (section(*_listed(verdict, known)),) if known else ()
     return tuple(
         section(*candidate_blocks(verdict, one, marks, number=number, most=most))
@@ -411,20 +411,20 @@ def _evidence(verdict: Verdict, marks: Mapping[_Place, str], most: int) -> tuple
 
 def _with_tables(verdict: Verdict) -> bool:
     """Tell whether each candidate has a table; else there is one, with a row each."""
-    known = [one.multilevel for one in verdict.candidates if one.multilevel is not None]
+    known = verdict.compared
     of_several = len(known) <= _TABLES and any(len(one.benchmarks) > 1 for one in known)
     return len(verdict.candidates) == 1 or of_several or any(x.hosts for x in verdict.candidates)
 
 
 def _alone_table(verdict: Verdict) -> Table:
-    unit = verdict.unit
-    planned = verdict.looks_rule == "repeated"
-    level = level_text(verdict.look_alpha) if planned else f"{100 * verdict.confidence:g} %"
+    unit, level = verdict.data.unit, f"{100 * verdict.question.confidence:g} %"
+    if verdict.look.rule == "repeated":
+        level = level_text(verdict.look.alpha)
 
     def by(one: VariantSummary) -> str:
         if one.unit == "session":
-            return f"{one.sessions} {verdict.outermost}s"
-        return f"{one.unit}s of one {verdict.outermost}"
+            return f"{one.sessions} {verdict.data.outermost}s"
+        return f"{one.unit}s of one {verdict.data.outermost}"
 
     def ends(one: VariantSummary) -> str:
         return f"{figures.quantity(one.minimum, unit)} to {figures.quantity(one.maximum, unit)}"

@@ -18,7 +18,7 @@ from ..methods.multilevel.page import (
     few_sessions_text,
     reason_text,
 )
-from ..methods.multilevel.result import BenchmarkLine, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostLevel
-    from .gate import GateLine
     from .result import CandidateVerdict, Verdict
 
 # --- Which quantiles are judged, in words: those of all values of a session, or those that
@@ -127,9 +126,9 @@ _DESIGNS: dict[Unit, dict[str, str]] = {
 
 def heading(verdict: Verdict) -> str:
     """Say what was measured, by which metric, how often, and what counts as the same."""
-    metric = "wall time" if verdict.metric == "wall" else short_name(verdict.metric)
-    metric += ", higher is better" * (verdict.better == "higher")
-    margin = f"same within {100 * verdict.margin:g} %" if verdict.candidates else ""
+    metric = "wall time" if verdict.data.metric == "wall" else short_name(verdict.data.metric)
+    metric += ", higher is better" * (verdict.data.better == "higher")
+    margin = f"same within {100 * verdict.question.margin:g} %" if verdict.candidates else ""
     parts = [_measured(verdict), metric, _amount(verdict), margin, _look(verdict)]
     if len(" · ".join(filter(None, parts))) > WIDTH:  # on one line, if possible
         parts.remove(margin)
@@ -138,29 +137,29 @@ def heading(verdict: Verdict) -> str:
 
 def _look(verdict: Verdict) -> str:
     """Say which look this is, where a trial grows or looks are planned."""
-    if verdict.always_valid:
+    if verdict.look.always_valid:
         return "valid at every look"
-    if verdict.looks_rule == "planned" and verdict.looks > 1:
-        return f"one of {verdict.looks} looks"
-    return f"look {verdict.looks}" if verdict.looks_rule == "growing" else ""
+    if verdict.look.rule == "planned" and verdict.look.count > 1:
+        return f"one of {verdict.look.count} looks"
+    return f"look {verdict.look.count}" if verdict.look.rule == "growing" else ""
 
 
 def _measured(verdict: Verdict) -> str:
     """Name what was measured: a campaign on its host, or two sides."""
-    if verdict.campaign is None:
-        names = [*(one.variant for one in verdict.candidates[:1]), verdict.baseline]
+    if verdict.data.campaign is None:
+        names = [*(one.variant for one in verdict.candidates[:1]), verdict.data.baseline]
         return " against ".join(map(short_name, names))
-    campaign = short_name(verdict.campaign)
+    campaign = short_name(verdict.data.campaign)
     if verdict.hosts:
         judged = [one.host for one in verdict.hosts if one.judged]
         of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
         if not of and any(one.hosts is not None for one in verdict.candidates):
             return campaign  # how many there are is said with their sessions
         return f"{campaign} on {of}{figures.counted(len(verdict.hosts), 'host')}"
-    if verdict.host is None:
+    if verdict.data.host is None:
         return campaign
     # files from which a trial was imported may name none
-    name = "an unknown host" if verdict.host == "unknown" else short_name(verdict.host)
+    name = "an unknown host" if verdict.data.host == "unknown" else short_name(verdict.data.host)
     return f"{campaign} on {name}"
 
 
@@ -168,19 +167,15 @@ def _amount(verdict: Verdict) -> str:
     """Say how many sessions and runs there are, and how the sides go together."""
     levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
     if levels:
-        return amount_on_hosts(levels[0], verdict.session_runs)
-    amount = figures.counted(verdict.sessions, verdict.outermost)
+        return amount_on_hosts(levels[0], verdict.counts.session_runs)
+    amount = figures.counted(verdict.counts.sessions, verdict.data.outermost)
     if verdict.quantile is not None and verdict.quantile.level == "session":
         pass  # one value each, of however many runs
-    elif verdict.session_runs is None:
-        amount = f"{verdict.runs} runs"
+    elif verdict.counts.session_runs is None:
+        amount = f"{verdict.counts.runs} runs"
     else:
-        amount += f" x {_counted(verdict.session_runs, 'run')}"
-    designs = dict.fromkeys(
-        _DESIGNS[one.multilevel.outermost][one.multilevel.design]
-        for one in verdict.candidates
-        if one.multilevel is not None
-    )
+        amount += f" x {_counted(verdict.counts.session_runs, 'run')}"
+    designs = dict.fromkeys(_DESIGNS[one.outermost][one.design] for one in verdict.compared)
     return ", ".join([amount, *designs])
 
 
@@ -234,7 +229,9 @@ def answering(one: CandidateVerdict) -> Line | None:
 
 def difference(line: Line, verdict: Verdict) -> Difference:
     """Give what a line of a verdict says, in per cent of the baseline."""
-    return Difference.of(line, metric=verdict.metric, unit=verdict.unit, better=verdict.better)
+    return Difference.of(
+        line, metric=verdict.data.metric, unit=verdict.data.unit, better=verdict.data.better
+    )
 
 
 def sentence_of(verdict: Verdict, named: NameOf | None = None) -> str:
@@ -248,13 +245,13 @@ def sentence_of(verdict: Verdict, named: NameOf | None = None) -> str:
         How a variant is called.
     """
     if named is None:
-        sides = [verdict.baseline, *(one.variant for one in verdict.candidates)]
+        sides = [verdict.data.baseline, *(one.variant for one in verdict.candidates)]
         named = shortened(sides, _NAME).__getitem__
     if not verdict.candidates:
         return _alone(verdict, named)
     known = [one for one in verdict.candidates if one.multilevel is not None]
     lost = [named(one.variant) for one in verdict.candidates if one.multilevel is None]
-    base = named(verdict.baseline)
+    base = named(verdict.data.baseline)
     if not known:
         return f"nothing could be compared with {base}"
     found = (
@@ -275,15 +272,17 @@ def with_whole_interval(text: str) -> str:
 
 def _alone(verdict: Verdict, named: NameOf) -> str:
     """Say what the only variant takes."""
-    ours = named(verdict.baseline)
+    ours = named(verdict.data.baseline)
     if len(verdict.alone) != 1:
         return f"{ours} was measured alone: there is nothing to compare"
     (only,) = verdict.alone
-    verb = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).verb
-    text = f"{ours} {verb} {figures.quantity(only.mean, verdict.unit)}"
+    verb = Difference(
+        None, None, None, verdict.data.metric, verdict.data.unit, verdict.data.better
+    ).verb
+    text = f"{ours} {verb} {figures.quantity(only.mean, verdict.data.unit)}"
     if only.low is None or only.high is None:
         return f"{text}: there is nothing to compare"
-    ends = (figures.quantity(end, verdict.unit) for end in (only.low, only.high))
+    ends = (figures.quantity(end, verdict.data.unit) for end in (only.low, only.high))
     return f"{text} ({' to '.join(ends)}): there is nothing to compare"
 
 
@@ -293,7 +292,7 @@ def where_text(one: CandidateVerdict) -> str:
     if result is None:
         return ""
     parts = []
-    if line is None or not isinstance(line, BenchmarkLine):
+    if line is None or line.of_suite:
         lacking = 0 if one.hosts is None else len(one.hosts.left_out)
         parts.append(f" over these {len(result.benchmarks) - lacking} benchmarks")
     elif line.name != _UNNAMED:
@@ -307,23 +306,21 @@ def where_text(one: CandidateVerdict) -> str:
 def _of_one(one: CandidateVerdict, verdict: Verdict, named: NameOf) -> str:
     result, line = one.multilevel, answering(one)
     assert result is not None  # who calls has looked
-    ours, base, where = named(one.variant), named(verdict.baseline), where_text(one)
+    ours, base, where = named(one.variant), named(verdict.data.baseline), where_text(one)
     why = unanswered(result, line, ours)
     if line is None or why:
         return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
     found = difference(line, verdict)
-    if isinstance(line, BenchmarkLine) and (
-        counted := counted_sentence(line, found, (ours, base), line.outcome, where)
-    ):
+    if counted := counted_sentence(line, found, (ours, base), line.outcome, where):
         return counted
-    answer = found.answer(line.outcome, ours, base, margin=verdict.margin, where=where)
+    answer = found.answer(line.outcome, ours, base, margin=verdict.question.margin, where=where)
     if line.outcome == "undecided" or not (interval := found.interval()):
         return answer
     return f"{answer} ({interval})"
 
 
 def counted_sentence(
-    line: BenchmarkLine | GateLine, diff: Difference, names: tuple[str, str], word: Word, where: str
+    line: Line, diff: Difference, names: tuple[str, str], word: Word, where: str
 ) -> str:
     """Say what is counted in its unit, where a ratio says less or nothing; else ""."""
     (ours, base), low, high = names, line.difference_low, line.difference_high
@@ -357,7 +354,7 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
         return ""
     if any(one.code == "one-build" for one in result.cautions):
         return "each was built once, and one value has no interval"
-    if isinstance(line, BenchmarkLine):
+    if not line.of_suite:
         if line.reason in ("fails-more", "fails-always"):
             (failed, runs), (others, of) = failed_of(line)
             return f"{failed} of {runs} runs of {name} failed, {others} of {of} of the other"
@@ -389,11 +386,7 @@ def word(line: Line, unit: str) -> str:
 
 def corrected(line: Line) -> bool:
     """Tell whether only the number of benchmarks makes a line undecided."""
-    return (
-        isinstance(line, BenchmarkLine)
-        and line.reason is None
-        and line.outcome == "undecided" != line.outcome_uncorrected
-    )
+    return line.reason is None and line.outcome == "undecided" != line.word_of_interval
 
 
 def family(result: Multilevel) -> str:
@@ -407,11 +400,9 @@ def family(result: Multilevel) -> str:
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
     words = advice_text(line, result.outermost)
-    if isinstance(line, BenchmarkLine):
-        if corrected(line):
-            words = f"after correction for {family(result)}"
-        words = "; ".join(text for text in (words, reason_text(line)) if text)
-    return words
+    if corrected(line):
+        words = f"after correction for {family(result)}"
+    return "; ".join(text for text in (words, reason_text(line)) if text)
 
 
 def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
@@ -435,13 +426,15 @@ class _Ranked:
 
 
 def _of_several(known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf) -> str:
-    entries = [_Ranked(verdict.baseline, 1.0, 1.0), *(_ranked(one, named) for one in known)]
+    entries = [_Ranked(verdict.data.baseline, 1.0, 1.0), *(_ranked(one, named) for one in known)]
     # not behind any other, by intervals that do not meet
     first = [e for e in entries if not any(other.low > e.high for other in entries)]
     where, count = where_text(known[0]), len(entries)
-    timed = Difference(None, None, None, verdict.metric, verdict.unit, verdict.better).timed
+    timed = Difference(
+        None, None, None, verdict.data.metric, verdict.data.unit, verdict.data.better
+    ).timed
     place = "fastest" if timed else "best"
-    label = "" if timed else f" by {shorten(shown(verdict.metric), _NAME)}"
+    label = "" if timed else f" by {shorten(shown(verdict.data.metric), _NAME)}"
     names = [named(e.variant) for e in first]
     if len(first) == 1:
         return _leader(first[0], known, verdict, named, f"is the {place} of {count}")
@@ -449,8 +442,10 @@ def _of_several(known: Sequence[CandidateVerdict], verdict: Verdict, named: Name
         lines = [line for one in known if (line := answering(one)) is not None]
         if all(line.outcome == "equivalent" for line in lines):
             others = _series([named(one.variant) for one in known], "and")
-            within = f"by more than {100 * verdict.margin:g} %"
-            return f"{named(verdict.baseline)} and {others} do not differ{where}{label} {within}"
+            within = f"by more than {100 * verdict.question.margin:g} %"
+            return (
+                f"{named(verdict.data.baseline)} and {others} do not differ{where}{label} {within}"
+            )
         return f"no difference found between {_series(names, 'and')}{where}{label}"
     return f"{place} of {count}{where}{label}: {_series(names, 'or')} (undecided between them)"
 
@@ -468,7 +463,7 @@ def _leader(
     first: _Ranked, known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf, place: str
 ) -> str:
     """Say who is before all others, and by how much: before the baseline, or as the baseline before the next."""
-    base = named(verdict.baseline)
+    base = named(verdict.data.baseline)
     if first.one is not None:
         line = answering(first.one)
         assert line is not None  # it has an interval

@@ -22,7 +22,7 @@ from ..words import command_line
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..record.trial_files import Appended, Manifest
+    from ..record.trial_files import Manifest
     from ..stats.samples import Flags
 
 
@@ -233,30 +233,47 @@ def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], wh
             raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCounts:
+    """Sessions with runs that count, runs that count, warm-up runs, failed runs.
+
+    `session_runs`: The fewest and the most runs of a cell in a session; None where sessions are unknown.
+    """
+
+    sessions: int
+    session_runs: tuple[int, int] | None
+    runs: int
+    warmups: int = 0
+    failed: int = 0
+
+
 def counts_of(
     trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[VariantSide]
-) -> dict[str, Any]:
-    """Count the runs of a trial's variants, and what of them the sides hold, as a verdict names them."""
+) -> RunCounts:
+    """Count the runs of a trial's variants, and what of them the sides hold."""
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
-    return {
-        **counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
-        "runs": int((trial.judged(metric) & mine).sum()),
-        "warmups": int((trial.warmup & mine).sum()),
-        "failed": sum(not run.warmup and run.variant in variants for run in trial.failures()),
-    }
+    return replace(
+        counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
+        runs=int((trial.judged(metric) & mine).sum()),
+        warmups=int((trial.warmup & mine).sum()),
+        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
+    )
 
 
-def summed(each: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summed(each: Sequence[RunCounts]) -> RunCounts:
     """Count the runs of several trials together."""
-    known = [count for one in each for count in one["session_runs"] or ()]
-    return {
-        **{name: sum(one[name] for one in each) for name in each[0] if name != "session_runs"},
-        "session_runs": (min(known), max(known)) if known else None,
-    }
+    known = [count for one in each for count in one.session_runs or ()]
+    return RunCounts(
+        sessions=sum(one.sessions for one in each),
+        session_runs=(min(known), max(known)) if known else None,
+        runs=sum(one.runs for one in each),
+        warmups=sum(one.warmups for one in each),
+        failed=sum(one.failed for one in each),
+    )
 
 
-def counted(sessions: int, matrices: Sequence[PerformanceMatrix]) -> dict[str, Any]:
-    """Count the runs that sides hold; `session_runs` are the fewest and the most of a cell in a session."""
+def counted(sessions: int, matrices: Sequence[PerformanceMatrix]) -> RunCounts:
+    """Count the runs that sides hold."""
     counts = [
         int(count)
         for matrix in matrices
@@ -264,13 +281,11 @@ def counted(sessions: int, matrices: Sequence[PerformanceMatrix]) -> dict[str, A
         for row in matrix.sessions
         for count in np.unique(row, return_counts=True)[1]
     ]
-    return {
-        "sessions": sessions,
-        "session_runs": (min(counts), max(counts)) if counts else None,
-        "runs": sum(runs for matrix in matrices for runs in matrix.runs),
-        "warmups": 0,
-        "failed": 0,
-    }
+    return RunCounts(
+        sessions=sessions,
+        session_runs=(min(counts), max(counts)) if counts else None,
+        runs=sum(runs for matrix in matrices for runs in matrix.runs),
+    )
 
 
 _EARLIEST = datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)
@@ -289,22 +304,19 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
         return planned[0]
     if looks is not None or always_valid or not manifests:
         return Looks.of(1 if looks is None else looks, always_valid=always_valid)
+    if len(manifests) == 1:  # its appends stand in their order, whatever its clock said
+        appended = manifests[0].appended
+        first = appended[0].first - 1 if appended else manifests[0].sessions
+        return Looks.growing([first, *(one.last for one in appended)])
     begun = max(_time(one.started, _EARLIEST) for one in manifests)
-    counts: list[list[Appended]] = [
-        [one for one in manifest.appended if len(manifests) == 1 or _time(one.at, _LATEST) >= begun]
-        for manifest in manifests
-    ]
+    counts = [[x for x in one.appended if _time(x.at, _LATEST) >= begun] for one in manifests]
     have = [
         those[0].first - 1 if those else manifest.sessions
         for those, manifest in zip(counts, manifests, strict=True)
     ]
     seen = [min(have)]
-    events = [
-        (_time(one.at, _LATEST), k, one.last) for k, those in enumerate(counts) for one in those
-    ]
-    if len(manifests) > 1:  # of one trial they stand in their order, whatever its clock said
-        events.sort(key=lambda event: event[0])
-    for _, k, last in events:
+    events = ((_time(x.at, _LATEST), k, x.last) for k, those in enumerate(counts) for x in those)
+    for _, k, last in sorted(events):
         have[k] = last
         seen.append(min(have))
     return _surest([Looks.growing(seen), *planned])

@@ -268,6 +268,6 @@ def test_exchanged_sides_give_the_inverse(first, second, seed, ratio):
     for line in gate(a, "slower>1%").candidates[0].benchmarks:
         # proven only where the interval lies below the limit, passed only where it lies above
         if line.outcome == "proven":
-            assert line.high < 1 / 1.01
-        assert (line.outcome == "passed") == (line.low > 1 / 1.01)
-        assert (line.pvalue_condition <= 0.025) == (line.high < 1 / 1.01)
+            assert line.line.high < 1 / 1.01
+        assert (line.outcome == "passed") == (line.line.low > 1 / 1.01)
+        assert (line.pvalue_condition <= 0.025) == (line.line.high < 1 / 1.01)

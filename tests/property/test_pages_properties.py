@@ -491,7 +491,7 @@ def reported(path: Path, metric: str) -> list[str]:
 
 
 def names_shown(verdict: Verdict) -> set[str]:
-    found = {verdict.baseline, *(one.variant for one in verdict.candidates)}
+    found = {verdict.data.baseline, *(one.variant for one in verdict.candidates)}
     for one in verdict.candidates:
         found |= {line.name for line in one.multilevel.benchmarks} if one.multilevel else set()
     return found

@@ -16,6 +16,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.pages.as_text import render
 from analysis.pages.model import page_of
 from analysis.verdict.judging import judge_sides
+from analysis.verdict.result import WayOn
 from tests.examples import examples
 
 HOSTILE = st.sampled_from(list("|_$%\\{}<>`*[]()\"'-+=:., /\n\r\t\x1b\u202e\u2028a1é…×"))
@@ -52,15 +53,21 @@ def verdicts(draw):
     return replace(
         found[0],
         candidates=tuple(each.candidates[0] for each in found),
-        trial=draw(NAME),
-        path=f"runs/{draw(st.sampled_from(['x', 'a b', 'y' * 90]))}",
-        campaign=draw(NAME),
-        campaign_path="campaign.yaml",
-        host=draw(NAME),
+        data=replace(
+            found[0].data,
+            trial=draw(NAME),
+            path=f"runs/{draw(st.sampled_from(['x', 'a b', 'y' * 90]))}",
+            campaign=draw(NAME),
+            campaign_path="campaign.yaml",
+            host=draw(NAME),
+        ),
         ratio=draw(st.booleans()),
-        looks_rule=draw(st.sampled_from(["single", "growing", "planned"])),
-        looks=draw(st.integers(1, 40)),
-        session_s=draw(st.sampled_from([None, 0.1, 90.0])),
+        look=replace(
+            found[0].look,
+            rule=draw(st.sampled_from(["single", "growing", "planned"])),
+            count=draw(st.integers(1, 40)),
+        ),
+        way_on=WayOn(session_s=draw(st.sampled_from([None, 0.1, 90.0]))),
     )
 
 
@@ -88,7 +95,8 @@ def test_a_screen_keeps_its_lines_and_columns(verdict):
 @settings(max_examples=examples(60), deadline=None)
 @given(verdicts())
 def test_everything_at_once_has_80_columns_too(verdict):
-    for shown in (replace(verdict, whole=True), replace(verdict, explained=True)):
+    explained = replace(verdict, question=replace(verdict.question, explain=True))
+    for shown in (replace(verdict, whole=True), explained):
         lines, _ = screen_and_command(shown)
         assert max(map(len, lines)) <= 80
 

@@ -23,7 +23,7 @@ from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri
 from ...pages.result import lazily
 from ...stats.samples import Array, Integers, read_only
 from .estimates import FLAT, satterthwaite
-from .result import BenchmarkLine, MoreSessions
+from .result import Line, MoreSessions
 
 if TYPE_CHECKING:
     from .law import ErrorLaw
@@ -102,7 +102,7 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
 
 
 def sessions_needed(
-    line: BenchmarkLine, law: ErrorLaw, margin: float, *, limit: int = LIMIT, chance: float = CHANCE
+    line: Line, law: ErrorLaw, margin: float, *, limit: int = LIMIT, chance: float = CHANCE
 ) -> int | None:
     """Give how many more sessions would decide a line of paired sessions with a chance.
 

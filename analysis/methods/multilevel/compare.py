@@ -61,7 +61,7 @@ from .page import (
     unequal_cautions,
     values_cautions,
 )
-from .result import BenchmarkLine, Line, Multilevel
+from .result import Line, Multilevel
 from .values import dependence_in, resolution_of
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def cut_between(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -
     )  # fmt: skip
 
 
-def bounded(line: BenchmarkLine, cut: Cut | None) -> BenchmarkLine:
+def bounded(line: Line, cut: Cut | None) -> Line:
     """Take back the word of a benchmark's line that its cut runs do not support, and its advice."""
     if cut is None:
         return line
@@ -132,7 +132,7 @@ def bounded(line: BenchmarkLine, cut: Cut | None) -> BenchmarkLine:
 
 
 def bounded_suite(
-    suite: tuple[Line, Line] | None, lines: Sequence[BenchmarkLine]
+    suite: tuple[Line, Line] | None, lines: Sequence[Line]
 ) -> tuple[Line, Line] | None:
     """Do the same with the suite's lines: a run that was cut in any benchmark was cut in it."""
     cut = together(one.cut for one in lines if one.speedup is not None)
@@ -145,9 +145,7 @@ def bounded_suite(
     return these, replace(suite[1], cut=cut, outcome=words[1])
 
 
-def cut_cautions(
-    lines: Sequence[BenchmarkLine], names: tuple[str, str], *, wall: bool
-) -> Iterator[Caution]:
+def cut_cautions(lines: Sequence[Line], names: tuple[str, str], *, wall: bool) -> Iterator[Caution]:
     """Say how many runs of which side were cut, and as what they count."""
     found: dict[str, list[tuple[str, str]]] = {}
     for line in lines:
@@ -295,10 +293,18 @@ def multilevel(
             for x in lines
         )
         suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
-    lines = tuple(
-        bounded(told_by_values(line, *whole), cut_between(*whole, line.name)) for line in lines
-    )
-    suite = bounded_suite(steady_suite(suite, lines), lines)
+    of_values: tuple[Caution, ...] = ()
+    if any(
+        x.values_of or x.judged_iterations or (x.failed if x.cut is None else x.cut) for x in whole
+    ):
+        lines = tuple(
+            bounded(told_by_values(line, *whole), cut_between(*whole, line.name)) for line in lines
+        )
+        suite = bounded_suite(steady_suite(suite, lines), lines)
+        of_values = (
+            *values_cautions(lines, *whole),
+            *cut_cautions(lines, (ours.name, theirs.name), wall=ours.metric == "wall"),
+        )
     a, b = layout.ours.sessions.size, layout.theirs.sessions.size
     sessions = {"paired": layout.common.size, "separate": a + b, "confounded": 0}.get(
         layout.design, 1
@@ -322,8 +328,7 @@ def multilevel(
             dependence=dependence,
             looks_rule=look.rule,
         ),
-        *values_cautions(lines, *whole),
-        *cut_cautions(lines, (ours.name, theirs.name), wall=ours.metric == "wall"),
+        *of_values,
         *(() if suite is None else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))),
     )
     if ours.of_builds:
@@ -341,8 +346,7 @@ def multilevel(
         margin=float(margin),
         correction=correction,
         candidates=1 + len(beside),
-        **look.fields(float(confidence)),
-        always_valid=always_valid,
+        look=look.at(float(confidence)),
         benchmarks=lines,
         these=None if suite is None else suite[0],
         similar=None if suite is None else suite[1],

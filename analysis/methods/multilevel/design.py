@@ -23,7 +23,7 @@ from ...stats.samples import Array, Flags, Integers
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.runs import Unit
-    from .result import BenchmarkLine
+    from .result import Line
 
 Design = Literal[
     "paired", "separate", "one session, blocks", "one session, runs", "confounded", "hosts"
@@ -460,7 +460,7 @@ def _far(values: Array, session: Integers) -> str:
 
 
 def totals_cautions(
-    layout: Layout, lines: Sequence[BenchmarkLine], sides: tuple[str, str], better: str, unit: str
+    layout: Layout, lines: Sequence[Line], sides: tuple[str, str], better: str, unit: str
 ) -> Iterator[Caution]:
     """Say of each benchmark whose totals disagree what both ratios are, and which runs are far."""
     for k, line in enumerate(lines):

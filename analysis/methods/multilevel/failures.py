@@ -35,7 +35,7 @@ from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Integers
 
 if TYPE_CHECKING:
-    from .result import BenchmarkLine
+    from .result import Line
 
 
 _FISHER_TIE = 1 + 1e-7  # as R's fisher.test compares probabilities
@@ -304,7 +304,7 @@ def _sessions(matrix: PerformanceMatrix, name: str) -> int:
 
 
 def failing_over_hosts(
-    hosts: Sequence[Mapping[str, BenchmarkLine]],
+    hosts: Sequence[Mapping[str, Line]],
     *,
     risk: float,
     beside: Sequence[float | None] = (),
@@ -324,7 +324,7 @@ def failing_over_hosts(
     return found
 
 
-def _counts_of(lines: Sequence[BenchmarkLine]) -> _Counts:
+def _counts_of(lines: Sequence[Line]) -> _Counts:
     fails = [line.fails for line in lines if line.fails is not None]
     return _Counts(
         failed=(sum(x.failed_candidate for x in lines), sum(x.failed_baseline for x in lines)),

@@ -22,7 +22,7 @@ from .lines import end_of
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
-    from .result import BenchmarkLine, Line, Multilevel
+    from .result import Line, Multilevel
 
 Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 
@@ -140,7 +140,7 @@ class HostLevel:
 
     hosts: tuple[str, ...]
     sessions: int
-    benchmarks: tuple[BenchmarkLine, ...]
+    benchmarks: tuple[Line, ...]
     these: Line | None
     similar: Line | None
     left_out: tuple[str, ...]
@@ -182,14 +182,14 @@ class HostTable:
 
     hosts: tuple[str, ...]
     benchmarks: tuple[str, ...]
-    lines: tuple[tuple[BenchmarkLine | None, ...], ...]
+    lines: tuple[tuple[Line | None, ...], ...]
     each: Estimates
     common: Flags
     suite: Estimates
     sessions: Integers
     suite_sessions: Integers
 
-    def of(self, k: int) -> list[BenchmarkLine]:
+    def of(self, k: int) -> list[Line]:
         """Give the lines of the benchmark in column `k`."""
         return [line for row in self.lines if (line := row[k]) is not None]
 
@@ -308,7 +308,7 @@ def estimates_of(
 
 def _suites(
     results: Sequence[Multilevel],
-    rows: Sequence[Sequence[BenchmarkLine | None]],
+    rows: Sequence[Sequence[Line | None]],
     estimate: Array,
     share: Array,
 ) -> Estimates:
@@ -338,7 +338,7 @@ def _suites(
     return found.changed(lambda part: part[:, 0])
 
 
-def _differences(lines: Sequence[BenchmarkLine]) -> Array:
+def _differences(lines: Sequence[Line]) -> Array:
     """Give the sessions' differences of some benchmarks, shape (sessions, benchmarks)."""
     ids = list(dict.fromkeys(name for line in lines for name in line.session_ids))
     place = {name: k for k, name in enumerate(ids)}

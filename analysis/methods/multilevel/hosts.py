@@ -61,7 +61,7 @@ from .lines import (
     steady_suite,
 )
 from .page import failing_cautions
-from .result import BenchmarkLine, Group, Line, Multilevel
+from .result import Group, Line, Multilevel
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
@@ -97,7 +97,7 @@ class HostEstimates:
     correction: Correction
     sign: int
     identities: Mapping[int, Identity] = field(default_factory=dict)
-    beside: Sequence[Sequence[BenchmarkLine]]
+    beside: Sequence[Sequence[Line]]
 
     def decided(self) -> Decisions:
         """Judge the benchmarks, in one family with those of the other candidates."""
@@ -132,9 +132,7 @@ def with_identities(level: HostEstimates) -> HostEstimates:
     return replace(level, found=found, suite=suite, identities=known)
 
 
-def benchmark_lines(
-    level: HostEstimates, failing: Mapping[str, Failing]
-) -> tuple[BenchmarkLine, ...]:
+def benchmark_lines(level: HostEstimates, failing: Mapping[str, Failing]) -> tuple[Line, ...]:
     """Give a line for each benchmark."""
     d, table = level.decided(), level.table
     return tuple(
@@ -143,7 +141,7 @@ def benchmark_lines(
     )
 
 
-def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> BenchmarkLine:
+def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Line:
     table = level.table
     mine = table.of(k)
     estimates = table.each.estimate[:, k]
@@ -163,7 +161,7 @@ def _line(level: HostEstimates, d: Decisions, k: int, failing: Failing) -> Bench
     if identity is not None:
         own = {"sessions": identity.sessions, "law": "identity", "identity": identity}
         own |= {} if identity.candidate and identity.baseline else {"speedup": None}
-    return BenchmarkLine(
+    return Line(
         **(_decided(level, d, k, table.benchmarks[k]) | own),
         **corrected(d, k),
         outcome=outcome,
@@ -227,7 +225,7 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     rule: Correction = "holm" if count > 1 else "none"
     d = decide(level.suite, level.law, level.margin, rule, beside=(more, more))
     numbers = _decided(level, d, 0, "these", suite=True)
-    these = Line(**numbers, outcome=d.outcome[0])
+    these = Line(**numbers, of_suite=True, outcome=d.outcome[0])
     half = (d.high - d.low) / 2
     each = np.where(level.weights > 0, level.found.estimate, np.nan)
     wide = float(similar_half(each, level.weights, half[0], level.law.alpha))
@@ -244,7 +242,7 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
 
 
 def more_hosts(
-    level: HostEstimates, lines: tuple[BenchmarkLine, ...], suite: tuple[Line, Line] | None
+    level: HostEstimates, lines: tuple[Line, ...], suite: tuple[Line, Line] | None
 ) -> tuple[MoreHosts, ...]:
     """Advise how many more hosts would decide the lines on hosts like these that are undecided."""
     assert level.outer is not None  # else more hosts change nothing
@@ -442,7 +440,7 @@ def over_hosts(
         first,
         design="hosts",
         candidates=1 + len(beside),
-        **look.fields(first.confidence),
+        look=look.at(first.confidence),
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
         sessions_baseline=sum(one.sessions_baseline for one in results.values()),

@@ -17,9 +17,9 @@ References
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -146,14 +146,40 @@ class Looks:
             return self.alpha(confidence)
         return self.share * (1.0 - confidence) / self.next_division
 
-    def fields(self, confidence: float) -> dict[str, Any]:
-        """Give what a result says of it."""
-        return {
-            "looks": self.count,
-            "look_alpha": round(self.alpha(confidence), 15),
-            "looks_rule": self.rule,
-            "risk_total": round(self.total * (1.0 - confidence), 15),
-        }
+    def at(self, confidence: float) -> LookRisk:
+        """Give what an answer at this confidence says of it."""
+        return LookRisk(
+            count=self.count,
+            alpha=round(self.alpha(confidence), 15),
+            rule=self.rule,
+            total=round(self.total * (1.0 - confidence), 15),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookRisk:
+    """Which look at the data an answer is, and what it risks.
+
+    `count`: Its number, or how many are planned. `alpha`: Its risk: intervals have the confidence 1 - alpha.
+    `rule`: How looks share the risk, as of `Looks`. `total`: The most that all looks together may risk.
+    """
+
+    renamed: ClassVar[Mapping[str, str]] = {
+        "count": "looks",
+        "alpha": "look_alpha",
+        "rule": "looks_rule",
+        "total": "risk_total",
+    }
+
+    count: int
+    alpha: float
+    rule: LooksRule
+    total: float
+
+    @property
+    def always_valid(self) -> bool:
+        """Whether intervals hold at every number of sessions (a confidence sequence)."""
+        return self.rule == "always-valid"
 
 
 def _spending(look: int) -> int:

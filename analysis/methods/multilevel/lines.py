@@ -34,7 +34,7 @@ from .estimates import (
 )
 from .failures import Failing, fisher
 from .law import Decisions, ErrorLaw, decide, word_by_interval
-from .result import BenchmarkLine, Line, MoreSessions
+from .result import Line, MoreSessions
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -132,7 +132,7 @@ class LineParts:
     beside: tuple[Array, Array]
 
 
-def family_of(beside: Sequence[Sequence[BenchmarkLine]], name: str) -> Array:
+def family_of(beside: Sequence[Sequence[Line]], name: str) -> Array:
     """Give the p-values of other candidates' benchmarks; what does not vary takes part with 1."""
     found = [(getattr(x, name), x.reason) for lines in beside for x in lines]
     return np.array(
@@ -148,7 +148,7 @@ def benchmark_lines(
     ours: PerformanceMatrix,
     theirs: PerformanceMatrix,
     failing: Mapping[str, Failing],
-) -> tuple[BenchmarkLine, ...]:
+) -> tuple[Line, ...]:
     """Give a line for each benchmark that both matrices have."""
     raw, wide = judged.exact.arithmetic, math.exp(judged.margin)
     sides = (above(judged, slice(None), limit) for limit in (1 / wide, wide))
@@ -180,7 +180,7 @@ def benchmark_lines(
         if values is not None:
             there = np.flatnonzero(~np.isnan(values[:, k]))
         lines.append(
-            BenchmarkLine(
+            Line(
                 **(decided(logs, d, k, name) | counted_fields(judged, d, k, means)),
                 **corrected(d, k),
                 outcome=words[k],
@@ -207,9 +207,7 @@ def benchmark_lines(
     return tuple(lines)
 
 
-def told_by_values(
-    line: BenchmarkLine, ours: PerformanceMatrix, theirs: PerformanceMatrix
-) -> BenchmarkLine:
+def told_by_values(line: Line, ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Line:
     """Take back the word of a line of whose runs too few have a steady state, or of whose quantile one side has few values.
 
     A side has no steady state too often, or not as often as the other; or more than twice as many values as the other.
@@ -240,7 +238,7 @@ def is_printed(side: PerformanceMatrix, name: str) -> bool:
 
 
 def steady_suite(
-    suite: tuple[Line, Line] | None, lines: Sequence[BenchmarkLine]
+    suite: tuple[Line, Line] | None, lines: Sequence[Line]
 ) -> tuple[Line, Line] | None:
     """Take back the words of a suite one of whose benchmarks has none, as runs have no steady state or too unlike numbers of values."""
     if suite is None or all(line.reason not in TAKEN_BACK for line in lines):
@@ -307,6 +305,7 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
             advice = lazy_advice(one.estimate, scatter, judged.next_law, judged.margin, steps)
     these = Line(
         **decided(one, d, 0, "these"),
+        of_suite=True,
         outcome=d.outcome[0],
         more_sessions=advice[0] if advice else None,
         totals=totals_of(judged.totals, share, judged.margin),
@@ -327,6 +326,7 @@ def similar_line(speedup: float | None, centre: float, half: float, margin: floa
     low, high = centre - half, centre + half
     return Line(
         name="similar",
+        of_suite=True,
         speedup=speedup,
         low=end_of(low),
         high=end_of(high),
@@ -395,12 +395,12 @@ def _suite_scatter(judged: LineParts, found: Estimates) -> Scatter | None:
 
 def failed_lines(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, failing: Mapping[str, Failing]
-) -> tuple[BenchmarkLine, ...]:
+) -> tuple[Line, ...]:
     """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
     runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
     known = set(candidate.benchmarks)
     return tuple(
-        BenchmarkLine(
+        Line(
             name=name,
             outcome="undecided",
             outcome_uncorrected="undecided",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ...pages.number_format import outcome_word
 from ...words import apart
 from .failures import fisher
 from .lines import UNEQUAL_VALUES, LineParts, is_printed, spread_of, times_as_many
-from .result import MOST_SHOWN, BenchmarkLine, Line, Multilevel
+from .result import MOST_SHOWN, Line, Multilevel
 from .values import SessionDependence, speeds_of
 
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from ...data.runs import Unit
     from ...stats.samples import Flags
     from .design import Layout, Tables
-    from .law import LooksRule
+    from .law import LookRisk, LooksRule
 
 
-def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
+def failed_text(line: Line, *, short: bool = False) -> str:
     """Say how many runs of both sides failed, with p; empty where none did.
 
     Such as ``failed 14 of 48, baseline 0 of 48; p .001, adjusted .009``.
@@ -53,7 +53,7 @@ def failed_text(line: BenchmarkLine, *, short: bool = False) -> str:
     return f"{text}; p {_short(p)}, adjusted {_short(place)}"
 
 
-def failed_of(line: BenchmarkLine) -> tuple[tuple[int, int], tuple[int, int]]:
+def failed_of(line: Line) -> tuple[tuple[int, int], tuple[int, int]]:
     """Give of the candidate, and of the baseline, how many runs failed, of how many."""
     ours, theirs = line.failed_candidate, line.failed_baseline
     return (ours, ours + line.runs_candidate), (theirs, theirs + line.runs_baseline)
@@ -75,50 +75,30 @@ _REASONS = {
 _MANY = 4  # looks from which on a trial that grows had better have bounds for every look
 
 
-class Looked(Protocol):
-    """What has a look's level: a comparison, a verdict, a gate's candidate."""
-
-    @property
-    def looks(self) -> int:
-        """Its number."""
-
-    @property
-    def look_alpha(self) -> float | None:
-        """Its risk."""
-
-    @property
-    def looks_rule(self) -> LooksRule:
-        """How looks share the risk."""
-
-    @property
-    def risk_total(self) -> float | None:
-        """The most that all looks together risk."""
-
-
 def level_text(risk: float) -> str:
     """Write the confidence of the intervals at a look of this risk, such as ``99.17 %``."""
     return f"{100.0 * (1.0 - risk):.4g} %"
 
 
-def looks_text(one: Looked) -> str:
-    """Say which look this is and what it risks; empty of a single one, or of none."""
-    if one.looks_rule == "single" or one.look_alpha is None or one.risk_total is None:
+def looks_text(look: LookRisk) -> str:
+    """Say which look this is and what it risks; empty of a single one."""
+    if look.rule == "single":
         return ""
-    if one.looks_rule == "always-valid":
+    if look.always_valid:
         return "intervals hold however often one looks (a confidence sequence)"
-    total = f"all looks together at most {_percent(one.risk_total)}"
-    if one.looks_rule == "repeated":
-        return f"look {one.looks} by a plan: judged at {_percent(one.look_alpha)}; {total}"
-    if one.looks_rule == "planned" and one.looks == 1 and one.look_alpha == one.risk_total:
-        return f"one look was planned: judged at {_percent(one.look_alpha)}"
-    if one.looks_rule == "planned" and one.looks == 1:
-        return f"all candidates share the risk: each is judged at {_percent(one.look_alpha)}"
-    if one.looks_rule == "planned":
-        each = f"{one.looks} looks are planned, each judged at {_percent(one.look_alpha)}"
-        return f"{each} (alpha/{one.looks}); {total}"
-    share = f"alpha/{one.looks * (one.looks + 1)}"
-    text = f"look {one.looks} of a growing trial: judged at {_percent(one.look_alpha)} ({share}); {total}"
-    if one.looks < _MANY:
+    here, total = _percent(look.alpha), f"all looks together at most {_percent(look.total)}"
+    if look.rule == "repeated":
+        return f"look {look.count} by a plan: judged at {here}; {total}"
+    if look.rule == "planned" and look.count == 1 and look.alpha == look.total:
+        return f"one look was planned: judged at {here}"
+    if look.rule == "planned" and look.count == 1:
+        return f"all candidates share the risk: each is judged at {here}"
+    if look.rule == "planned":
+        each = f"{look.count} looks are planned, each judged at {here}"
+        return f"{each} (alpha/{look.count}); {total}"
+    share = f"alpha/{look.count * (look.count + 1)}"
+    text = f"look {look.count} of a growing trial: judged at {here} ({share}); {total}"
+    if look.count < _MANY:
         return text
     return f"{text}. For many looks plan --always-valid before the first: narrower from look 5 on"
 
@@ -145,8 +125,6 @@ def reason_text(line: Line) -> str:
 
     Empty without either, and where sides are confounded: that is said of all of them.
     """
-    if not isinstance(line, BenchmarkLine):
-        return ""
     if line.fails_proven:
         return f"gate stops: {failed_text(line)}"
     if line.reason == "fails-always":
@@ -200,11 +178,11 @@ def _multilevel_page(result: Multilevel) -> Page:
         (Name(result.baseline), lambda row: mean_cell(row[1], 1, result.unit)),
         (Name(result.candidate), lambda row: mean_cell(row[1], 0, result.unit)),
         ("speedup", lambda row: Value(speedup_text(row[1]), row[1].speedup)),
-        (f"<{level_text(result.look_alpha)}", lambda row: interval_text(row[1])),
+        (f"<{level_text(result.look.alpha)}", lambda row: interval_text(row[1])),
         ("<", lambda row: outcome_word(row[1].outcome, timed=result.timed)),
         ("<", lambda row: _remark(result, row[1])),
     )
-    notes = [text for text in (result.occasions, looks_text(result)) if text]
+    notes = [text for text in (result.occasions, looks_text(result.look)) if text]
     return page(
         result,
         f"verdict: {result.candidate} against {result.baseline}",
@@ -215,8 +193,7 @@ def _multilevel_page(result: Multilevel) -> Page:
 
 def _remark(result: Multilevel, line: Line) -> str:
     notes = [advice_text(line, result.outermost), reason_text(line)]
-    own = line.outcome_uncorrected if isinstance(line, BenchmarkLine) else line.outcome
-    if own != line.outcome and not getattr(line, "reason", None):
+    if line.word_of_interval != line.outcome and not line.reason:
         count = sum(one.low is not None for one in result.benchmarks)
         notes.insert(0, f"after correction for {count * result.candidates}")
     return "; ".join(text for text in notes if text)
@@ -224,7 +201,7 @@ def _remark(result: Multilevel, line: Line) -> str:
 
 def mean_cell(line: Line | None, side: int, unit: str) -> Cell:
     """Give the mean of the candidate (0) or the baseline (1), "" of a suite; one with cut runs is a lower bound."""
-    if not isinstance(line, BenchmarkLine):
+    if line is None or line.of_suite:
         return ""
     mean = (line.mean_candidate, line.mean_baseline)[side]
     mark = "" if line.cut is None else line.cut.mark(side)
@@ -237,7 +214,7 @@ def count_text(value: float, unit: str) -> str:
     return f"{value:.16g} {text}".strip()
 
 
-def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
+def few_sessions_text(line: Line, unit: str = "count") -> str:
     """Say what is not decided yet: ``2 against 1 in all runs, but 2 sessions: 1 more decides``; else ""."""
     one, more = line.identity, line.more_sessions
     if one is None or line.reason not in ("no-spread", "few-sessions"):
@@ -250,7 +227,7 @@ def few_sessions_text(line: BenchmarkLine, unit: str = "count") -> str:
 # --- What a reader of the sound verdict should know.
 
 
-def failing_cautions(lines: Sequence[BenchmarkLine]) -> Iterator[Caution]:
+def failing_cautions(lines: Sequence[Line]) -> Iterator[Caution]:
     """Say where failures decide, and what verdict and gate make of them; where they cannot, and why."""
     for line in lines:
         if (found := _failures(line)) is not None:
@@ -272,7 +249,7 @@ _SHORT = {
 }
 
 
-def _failures(line: BenchmarkLine) -> tuple[str, str] | None:
+def _failures(line: Line) -> tuple[str, str] | None:
     """Give the code and the sentence of what is said of a line's failures."""
     counts, text = failed_text(line), ""
     if line.reason == "fails-always":
@@ -309,7 +286,7 @@ def session_cautions(
     tables: Tables,
     *,
     zeroed: Flags,
-    lines: Sequence[BenchmarkLine],
+    lines: Sequence[Line],
     these: Line | None,
     dependence: SessionDependence | None,
     looks_rule: LooksRule = "single",
@@ -344,7 +321,7 @@ def session_cautions(
 
 
 def _two_speeds(
-    layout: Layout, zeroed: Flags, lines: Sequence[BenchmarkLine], cells: Sequence[int]
+    layout: Layout, zeroed: Flags, lines: Sequence[Line], cells: Sequence[int]
 ) -> Iterator[Caution]:
     found = speeds_of(layout, zeroed)
     if not found:
@@ -387,7 +364,7 @@ def _by_chance(named: str, apart: str, cells: int, by_side: bool) -> str:  # noq
 
 
 def _few(
-    layout: Layout, lines: Sequence[BenchmarkLine], these: Line | None, least: Sequence[int]
+    layout: Layout, lines: Sequence[Line], these: Line | None, least: Sequence[int]
 ) -> Iterator[Caution]:
     judged = [n for n in least if n >= 2]
     names = tuple(
@@ -466,7 +443,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
 
 
 def benchmark_cautions(
-    judged: LineParts, lines: Sequence[BenchmarkLine], sessions: int, noun: Unit
+    judged: LineParts, lines: Sequence[Line], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
     """Say what holds for single benchmarks."""
     flat = [line.name for line in lines if line.reason == "no-spread" and line.identity is None]
@@ -535,9 +512,7 @@ def _of_some(code: str, names: Sequence[str], text: str, short: str = "") -> Ite
         yield Caution(code, text.replace("{}", figures.listed(names)), tuple(names), known)
 
 
-def unequal_cautions(
-    lines: Sequence[BenchmarkLine], sides: tuple[str, str], noun: str
-) -> Iterator[Caution]:
+def unequal_cautions(lines: Sequence[Line], sides: tuple[str, str], noun: str) -> Iterator[Caution]:
     """Say where sides have unequal numbers of sessions, or runs, and what would make them equal."""
     known = [line for line in lines if line.law is not None]
     unequal: dict[tuple[int, int], list[str]] = {}
@@ -566,7 +541,7 @@ def unequal_cautions(
 
 
 def values_cautions(
-    lines: Sequence[BenchmarkLine], ours: PerformanceMatrix, theirs: PerformanceMatrix
+    lines: Sequence[Line], ours: PerformanceMatrix, theirs: PerformanceMatrix
 ) -> Iterator[Caution]:
     """Say of quantiles of unequal numbers of values at which they are compared, or that they are not."""
     for line in lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .design import Design, Totals
     from .estimates import Identity, LawName, Scale
     from .failures import Fails
-    from .law import LooksRule
+    from .law import LookRisk
     from .values import SessionDependence, Source
 
 REFERENCES = (
@@ -89,7 +89,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One speedup with its interval and its word.
+    """One speedup with its interval and its word: that of a benchmark, or of the suite.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Line:
     speedup : float or None
         Ratio of geometric means, above 1 when the candidate is better.
     low, high : float or None
-        The interval at the look's confidence (1 - look_alpha), not adjusted for the number of
+        The interval at the look's confidence (1 - `look.alpha`), not adjusted for the number of
         benchmarks; None where there is none.
     error, freedom : float or None
         Standard error of the log of the speedup, and its degrees of freedom; these are None also where
@@ -126,63 +126,13 @@ class Line:
     pvalue_welch : float or None
         Of two sides: Welch's `pvalue`, also under "banerjee", where it does not count.
     outcome : {"faster", "slower", "equivalent", "undecided"}
-        The word.
+        The word; of a benchmark that after the correction.
     more_sessions : MoreSessions or None
         Where undecided and computable.
     cut : Cut or None
         How many runs of both sides their time limit ended, and whether words are withheld for it.
-    """
-
-    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of", "limit_s")
-    pvalue_of: ClassVar[str] = "two-sided"  # what `pvalue` belongs to
-
-    name: str
-    speedup: float | None = None
-    low: float | None = None
-    high: float | None = None
-    error: float | None = None
-    freedom: float | None = None
-    pvalue: float | None = None
-    pvalue_equivalent: float | None = None
-    outcome: Word
-    more_sessions: MoreSessions | None = None
-    law: LawName | None = None
-    errors: tuple[float, ...] | None = None
-    freedoms: tuple[float, ...] | None = None
-    groups: tuple[Group, ...] | None = None
-    pvalue_welch: float | None = None
-    step_added: float | None = None
-    totals: Totals | None = None
-    cut: Cut | None = None
-
-    @property
-    def limit_s(self) -> float | None:
-        """The least time limit that ended a run, as which it counts; None without any."""
-        return None if self.cut is None else self.cut.limit_s
-
-    @property
-    def word(self) -> Word:
-        """The outcome, under the name that all results have it."""
-        return self.outcome
-
-    @property
-    def in_parts(self) -> bool:
-        """Whether each part of the error has a quantile of t of its own: no single freedom fits."""
-        several = len(self.errors or ()) > 1
-        return self.law in ("banerjee", "grouped") or (self.law == "t" and several)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the line as JSON types."""
-        found: dict[str, Any] = plain(self)
-        return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkLine(Line):
-    """The line of one benchmark; `outcome` is its word after the correction.
-
-    Attributes
-    ----------
+    of_suite : bool
+        Whether it is a line of the suite, which has nothing of what follows.
     pvalue_adjusted, pvalue_equivalent_adjusted : float or None
         After the correction for the number of benchmarks.
     outcome_uncorrected : {"faster", "slower", "equivalent", "undecided"}
@@ -231,17 +181,40 @@ class BenchmarkLine(Line):
         is no less.
     """
 
+    derived: ClassVar[tuple[str, ...]] = ("word", "pvalue_of", "limit_s")
+    pvalue_of: ClassVar[str] = "two-sided"  # what `pvalue` belongs to
+
+    name: str
+    speedup: float | None = None
+    low: float | None = None
+    high: float | None = None
+    error: float | None = None
+    freedom: float | None = None
+    pvalue: float | None = None
+    pvalue_equivalent: float | None = None
+    outcome: Word
+    more_sessions: MoreSessions | None = None
+    law: LawName | None = None
+    errors: tuple[float, ...] | None = None
+    freedoms: tuple[float, ...] | None = None
+    groups: tuple[Group, ...] | None = None
+    pvalue_welch: float | None = None
+    step_added: float | None = None
+    totals: Totals | None = None
+    cut: Cut | None = None
+    of_suite: bool = False
+    # of a benchmark alone
     pvalue_adjusted: float | None = None
     pvalue_equivalent_adjusted: float | None = None
-    outcome_uncorrected: Word
+    outcome_uncorrected: Word | None = None
     mean_candidate: float | None = None
     mean_baseline: float | None = None
     spread_candidate: float | None = None
     spread_baseline: float | None = None
-    runs_candidate: int
-    runs_baseline: int
-    failed_candidate: int
-    failed_baseline: int
+    runs_candidate: int = 0
+    runs_baseline: int = 0
+    failed_candidate: int = 0
+    failed_baseline: int = 0
     sessions: int = 0
     session_ids: tuple[str, ...] = ()
     differences: tuple[float, ...] = ()
@@ -261,7 +234,41 @@ class BenchmarkLine(Line):
     difference_high: float | None = None
     above: Callable[[float], Array] | None = None  # arithmetic: p of "at most this speedup"
 
-    unlisted: ClassVar[frozenset[str]] = frozenset({"above"})
+    @property
+    def unlisted(self) -> frozenset[str]:
+        """What JSON leaves out: of the suite's lines also what only a benchmark has."""
+        return UNLISTED | OF_A_BENCHMARK if self.of_suite else UNLISTED
+
+    @property
+    def limit_s(self) -> float | None:
+        """The least time limit that ended a run, as which it counts; None without any."""
+        return None if self.cut is None else self.cut.limit_s
+
+    @property
+    def word(self) -> Word:
+        """The outcome, under the name that all results have it."""
+        return self.outcome
+
+    @property
+    def word_of_interval(self) -> Word:
+        """The word that the printed interval gives, before any correction."""
+        return self.outcome_uncorrected or self.outcome
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether each part of the error has a quantile of t of its own: no single freedom fits."""
+        several = len(self.errors or ()) > 1
+        return self.law in ("banerjee", "grouped") or (self.law == "t" and several)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the line as JSON types."""
+        found: dict[str, Any] = plain(self)
+        return found
+
+
+UNLISTED = frozenset({"above", "of_suite"})
+_NAMES = [field.name for field in fields(Line)]
+OF_A_BENCHMARK = frozenset(_NAMES[_NAMES.index("of_suite") :])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -287,17 +294,9 @@ class Multilevel(Result):
         For the number of benchmarks: "holm", "bh" or "none".
     candidates : int
         How many candidates share the risk of words.
-    looks : int
-        Which look at growing data this is, or how many are planned.
-    look_alpha : float
-        The risk of this look: intervals have the confidence 1 - look_alpha.
-    looks_rule : {"single", "planned", "growing", "always-valid", "repeated"}
-        How the risk is shared among looks.
-    risk_total : float
-        The most that all looks together may risk.
-    always_valid : bool
-        Whether the intervals hold at every number of sessions (a confidence sequence).
-    benchmarks : tuple of BenchmarkLine
+    look : LookRisk
+        Which look at the data this is, and what it risks.
+    benchmarks : tuple of Line
         In the candidate's order; then those of which all its runs failed.
     these, similar : Line or None
         The suite's mean for these benchmarks, and for others like them; None with one benchmark.
@@ -312,8 +311,12 @@ class Multilevel(Result):
     """
 
     method: ClassVar[str] = "multilevel"
-    unlisted: ClassVar[frozenset[str]] = frozenset({"occasions", "outermost", "candidates"})
-    derived: ClassVar[tuple[str, ...]] = ("word",)
+    listed: ClassVar[tuple[str, ...]] = (
+        *("candidate", "baseline", "unit", "better", "design"),
+        *("sessions", "sessions_candidate", "sessions_baseline", "confidence", "margin"),
+        *("correction", "look.*", "look.always_valid"),
+        *("benchmarks", "these", "similar", "dependence", "word"),
+    )
 
     candidate: str
     baseline: str
@@ -326,12 +329,8 @@ class Multilevel(Result):
     confidence: float
     margin: float
     correction: Correction
-    looks: int
-    look_alpha: float
-    looks_rule: LooksRule
-    risk_total: float
-    always_valid: bool
-    benchmarks: tuple[BenchmarkLine, ...]
+    look: LookRisk
+    benchmarks: tuple[Line, ...]
     these: Line | None
     similar: Line | None
     occasions: str | None
@@ -339,6 +338,11 @@ class Multilevel(Result):
     dependence: SessionDependence | None = None
     candidates: int = 1
     references: tuple[str, ...] = REFERENCES
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of the benchmarks, then that of the suite."""
+        return self.benchmarks if self.these is None else (*self.benchmarks, self.these)
 
     @property
     def word(self) -> Word:
@@ -352,7 +356,7 @@ class Multilevel(Result):
     def withheld(self) -> bool:
         """Whether no word is given: sessions that were looked at by a plan resemble the ones before them."""
         found = self.dependence
-        return self.looks_rule == "repeated" and found is not None and found.warned
+        return self.look.rule == "repeated" and found is not None and found.warned
 
     @property
     def timed(self) -> bool:

@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import operator
 import sys
 import types
 import typing
@@ -153,18 +154,35 @@ class Definitions:
     def keys(self, kind: type, own: Own) -> dict[str, Any]:
         """Give the keys of a class with their types, in the order in which they are written."""
         found: dict[str, Any] = {}
-        unlisted = own.left | getattr(kind, "unlisted", frozenset())
         if own.fields:
-            hints = hints_of(kind)
-            for one in dataclasses.fields(kind):  # type: ignore[arg-type]  # it is a dataclass
-                if one.name == "cautions" and issubclass(kind, Result):
+            paths = getattr(kind, "listed", ())
+            if paths and issubclass(kind, Result):
+                paths = ("cautions", "references", *paths)
+            elif not paths:
+                unlisted = getattr(kind, "unlisted", frozenset())
+                names = [one.name for one in dataclasses.fields(kind)]  # type: ignore[arg-type]  # it is a dataclass
+                paths = (*(x for x in names if x not in unlisted), *getattr(kind, "derived", ()))
+            for path in paths:
+                if path == "cautions" and issubclass(kind, Result):
                     found |= {"cautions": tuple[str, ...], "caution_codes": tuple[str, ...]}
-                elif one.name not in unlisted:
-                    found[one.name] = hints[one.name]
-            for name in getattr(kind, "derived", ()):
-                if name not in own.left:
-                    found[name] = hints.get(name) or _given(getattr(kind, name))
-        return found | dict(own.added)
+                elif path not in own.left:
+                    found |= self._at(kind, path)
+        renamed = getattr(kind, "renamed", {})
+        return {renamed.get(name, name): hint for name, hint in found.items()} | dict(own.added)
+
+    def _at(self, kind: type, path: str) -> dict[str, Any]:
+        """Give the key, or the keys of a part, at a path of attributes."""
+        first, _, rest = path.partition(".")
+        hint = hints_of(kind).get(first) or _given(getattr(kind, first))
+        if not rest:
+            return {first: hint}
+        parts = [one for one in typing.get_args(hint) or (hint,) if one is not types.NoneType]
+        if rest == "*":
+            return self.keys(parts[0], self.own.get(parts[0], Own()))
+        found = [self._at(part, rest) for part in parts]
+        return {
+            name: functools.reduce(operator.or_, (one[name] for one in found)) for name in found[0]
+        }
 
 
 def _object(properties: dict[str, Schema], without: frozenset[str] = frozenset()) -> Schema:

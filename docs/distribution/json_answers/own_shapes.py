@@ -9,6 +9,7 @@ import analysis.methods.hpt.compare as hpt_result
 import analysis.methods.hpt.page as hpt
 import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.report as mixture
+import analysis.methods.multilevel.host_effects as hosts
 import analysis.methods.multilevel.result as multilevel
 import analysis.report.page as report
 import analysis.verdict.result as verdict
@@ -27,6 +28,7 @@ from analysis.methods.resampling import (
     randomization,
     report as resampling_report,
 )
+from analysis.pages.number_format import Word
 from analysis.plan import sessions as decidable
 from analysis.record import fleet as fleet_progress, trial_files
 from analysis.record.environment import Change
@@ -57,6 +59,22 @@ def only(keys: Mapping[str, Any], maybe: tuple[str, ...] = ()) -> Own:
 def keys_of(kind: type, *without: str) -> dict[str, Any]:
     """Give the keys of a tuple with names, or of a class, where it is written as an object."""
     return {name: hint for name, hint in hints_of(kind).items() if name not in without}
+
+
+class BenchmarkLine(multilevel.Line):
+    """The line of one benchmark; `outcome` is its word after the correction."""
+
+    unlisted = multilevel.UNLISTED
+    outcome_uncorrected: Word
+
+
+class _Line(multilevel.Line):
+    """One speedup with its interval and its word."""
+
+    unlisted = multilevel.UNLISTED | multilevel.OF_A_BENCHMARK
+
+
+_LINES = {"benchmarks": tuple[BenchmarkLine, ...], "these": _Line | None, "similar": _Line | None}
 
 
 def keys_of_result(kind: type) -> dict[str, Any]:
@@ -135,6 +153,8 @@ OWN: dict[type, Own] = {
         ],
     ),
     multilevel.MoreSessions: added("target", **{"for": str}),
+    multilevel.Multilevel: added(**_LINES),
+    hosts.HostLevel: added(**_LINES),
     randomization.RandomizationTest: added(null={"count": int} | _NULL),
     bootstrap.BootstrapInterval: added(
         replicates={"count": int, "minimum": float, "maximum": float, "quantiles": dict[str, float]}

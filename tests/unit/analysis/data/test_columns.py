@@ -220,7 +220,7 @@ def test_counted_runs_change_no_answer():
     found, plain = judge(one), judge(without)
     (candidate,) = found.candidates
     assert candidate.multilevel.benchmarks[0].speedup == pytest.approx(1 / 1.1, rel=2e-3)
-    assert (found.runs, plain.runs) == (32, 64)
+    assert (found.counts.runs, plain.counts.runs) == (32, 64)
     # had they been taken with the others, v1 would look slower than it is
     naive = judge(replace(one, counted=None)).candidates[0].multilevel.benchmarks[0].speedup
     assert naive < 1 / 1.1 / 1.3
@@ -229,7 +229,7 @@ def test_counted_runs_change_no_answer():
 def test_counters_are_judged_from_their_own_runs():
     found = judge(counted_trial(), metric="instructions")
     assert found.candidates[0].multilevel.benchmarks[0].speedup == pytest.approx(1 / 1.2, rel=1e-6)
-    assert found.runs == 32
+    assert found.counts.runs == 32
 
 
 def test_a_matrix_says_what_is_left_out_and_calls_nothing_missing():
@@ -270,7 +270,7 @@ def test_runs_from_before_a_change_of_settings_keep_both():
     assert np.isfinite(changed.values("instructions")).tolist() == (flags != 0).tolist()
     assert np.isfinite(changed.values("wall")).tolist() == (flags != 1).tolist()
     found = judge(changed, metric="instructions")
-    assert found.runs == 32 + 16
+    assert found.counts.runs == 32 + 16
     assert found.candidates[0].multilevel.benchmarks[0].speedup == pytest.approx(1 / 1.2, rel=1e-6)
 
 

@@ -71,7 +71,7 @@ def test_two_trials_are_told_apart_and_count_their_looks(made, tmp_path):
     manifest = replace(made.manifest, trial="other", appended=grown)
     other = replace(made, manifest=manifest).write(tmp_path / "b")
     found = subject_of([f"{one}:new", f"{other}:new"], Reading(), explain=False)
-    assert found.verdict.looks == 3
+    assert found.verdict.look.count == 3
     assert len(found.trials) == 2
     assert found.trial is None
     assert list(found.matrices) == [f"{other}:new", f"{one}:new"]
@@ -97,7 +97,7 @@ def test_one_file_is_a_system_alone(tmp_path):
     assert found.candidates == ()
     assert [one.benchmark for one in found.verdict.alone] == ["a", "b"]
     assert (found.title, found.order, found.trials) == ("m", ("a", "b"), ())
-    assert found.verdict.runs == 6
+    assert found.verdict.counts.runs == 6
     assert found.matrices["m"].runs == (3, 3)
     assert subject_of([str(file)], Reading(), benchmarks=["b"], explain=False).order == ("b",)
     with pytest.raises(UsageError, match="there is no benchmark 'x'"):
@@ -153,12 +153,12 @@ def test_several_metrics_read_the_trial_once(trial, monkeypatch):
         lambda path, *how, **more: opened.append(path) or real(path, *how, **more),
     )
     found = subjects_of([str(trial)], Reading(), ["wall", "user", "wall"], explain=False)
-    assert [one.verdict.metric for one in found] == ["wall", "user"]
+    assert [one.verdict.data.metric for one in found] == ["wall", "user"]
     assert [one.prefix for one in found] == ["", "metric-2-"]
     assert len(opened) == 1
-    assert [one.verdict.metric for one in subjects_of([str(trial)], Reading(), explain=False)] == [
-        "wall"
-    ]
+    assert [
+        one.verdict.data.metric for one in subjects_of([str(trial)], Reading(), explain=False)
+    ] == ["wall"]
 
 
 def test_more_than_two_sources_are_refused():

@@ -81,8 +81,8 @@ def test_a_side_alone_says_what_its_trial_says(synthetic, tmp_path):
     of_trial = judge(trial, confidence=0.9)
     found = judge_alone(trial.matrix("only"), metric="wall", confidence=0.9)
     assert found.alone == of_trial.alone
-    assert (found.sessions, found.session_runs, found.runs) == (3, (4, 4), 24)
-    assert (found.candidates, found.baseline, found.trial) == ((), "only", None)
+    assert (found.counts.sessions, found.counts.session_runs, found.counts.runs) == (3, (4, 4), 24)
+    assert (found.candidates, found.data.baseline, found.data.trial) == ((), "only", None)
     few = judge_alone(trial.matrix("only"), benchmarks=["y"])
     assert [one.benchmark for one in few.alone] == ["y"]
     # seen: neither `str` nor `repr` of it could be had

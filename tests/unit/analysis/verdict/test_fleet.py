@@ -85,9 +85,9 @@ def test_it_is_the_hosts_own_verdicts_put_together(fleet):
     whole, level = over_hosts(results)
     assert answer.candidates[0].multilevel.to_dict() == whole.to_dict()
     assert answer.candidates[0].hosts == level
-    assert answer.sessions == 12
-    assert answer.runs == sum(one.runs for one in own.values())
-    assert answer.warmups == sum(one.warmups for one in own.values())
+    both = [sum(getattr(x.counts, k) for x in own.values()) for k in ("runs", "warmups")]
+    counts = answer.counts
+    assert [counts.sessions, counts.runs, counts.warmups] == [12, *both]
     assert [(one.host, one.state, one.done, one.planned) for one in answer.hosts] == [
         (name, "complete", 120, 120) for name in own
     ]
@@ -175,7 +175,8 @@ def test_no_line_of_the_screen_is_wider_than_80_columns(fleet, monkeypatch, spre
     long = ("a-benchmark-with-a-long-name-of-its-own", "another-of-them-that-is-as-long", "random")
     monkeypatch.setattr(sys.modules[__name__], "BENCHMARKS", long)
     shifts = [0.01 + spread * place for place in (-1, 0.6, 0.2, 1, -0.8)]
-    text = str(replace(judge_fleet(fleet(shifts, sessions=2)), path="runs/fleet"))
+    found = judge_fleet(fleet(shifts, sessions=2))
+    text = str(replace(found, data=replace(found.data, path="runs/fleet")))
     assert "on hosts like these: " in text
     assert max(map(len, text.splitlines())) <= 80
     assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
@@ -281,7 +282,7 @@ def test_another_binary_is_said(fleet):
     caution = next(one for one in answer.cautions if one.code == "binary-differs")
     assert caution.about == ("lab2",)
     assert "text/new" in caution.text
-    alike = [one.code for one in judge_fleet(answer.path).cautions]
+    alike = [one.code for one in judge_fleet(answer.data.path).cautions]
     assert alike.count("binary-differs") == 1
 
 

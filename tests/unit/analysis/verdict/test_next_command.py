@@ -16,7 +16,7 @@ from analysis.pages.number_format import time_span
 from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
-from analysis.verdict.result import next_of, next_of_gate
+from analysis.verdict.result import WayOn, next_of, next_of_gate
 
 
 @pytest.fixture
@@ -34,29 +34,31 @@ def judged(synthetic, tmp_path, monkeypatch):
     return judge_it
 
 
+def unusual(found):
+    return replace(found, question=replace(found.question, usual=False))
+
+
 def command(verdict) -> str:
-    (line,) = replace(verdict, path="runs/a b").next
+    (line,) = replace(verdict, data=replace(verdict.data, path="runs/a b")).next
     return line
 
 
 def test_what_is_decided_leads_to_the_report(judged, three):
     found = judged(three(gzip_1=(0.217, 0.382, 0.8)))
     assert command(found) == "fairtrial report 'runs/a b' -o report.html"
-    assert command(replace(found, usual=False)) == (
-        "fairtrial report 'runs/a b' --metric wall -o report.html"
-    )
+    assert command(unusual(found)) == ("fairtrial report 'runs/a b' --metric wall -o report.html")
 
 
 def test_what_is_slower_leads_to_why(judged, three):
     slower = three(gzip_1=(1.2, 1.3, 1.4))
     found = judged(slower)
     assert command(found) == "fairtrial why 'runs/a b:gzip-1'"
-    assert command(replace(found, usual=False)) == "fairtrial why 'runs/a b:gzip-1'"
+    assert command(unusual(found)) == "fairtrial why 'runs/a b:gzip-1'"
     for other in (
         judged(slower, name="memory", metric="max_rss"),  # functions take time
-        replace(found, explainable=False),  # nothing could be executed, or servers took the time
-        replace(found, closed=True),
-        replace(found, unit="MB"),
+        replace(found, way_on=WayOn()),  # nothing could be executed, or servers took the time
+        replace(found, way_on=WayOn(explainable=True, closed=True)),
+        replace(found, data=replace(found.data, unit="MB")),
         judged(three(gzip_1=(0.217, 0.382, 1.3)), name="faster"),  # in all, though one is slower
     ):
         assert "fairtrial why" not in command(other)
@@ -83,7 +85,7 @@ def test_of_several_that_are_slower_why_finds_them_itself(judged, three):
     }
     found = judged(both)
     assert command(found) == "fairtrial why 'runs/a b'"
-    assert command(replace(found, usual=False)) == "fairtrial why 'runs/a b:gzip-1'"
+    assert command(unusual(found)) == "fairtrial why 'runs/a b:gzip-1'"
 
 
 def test_what_is_undecided_leads_to_the_sessions_that_it_needs(judged, three):
@@ -103,9 +105,13 @@ def test_what_is_undecided_leads_to_the_sessions_that_it_needs(judged, three):
     ("session", "length"), [(0.5, ""), (30.0, "12 min"), (400.0, "2.6 h"), (60_000.0, "16 days")]
 )
 def test_how_long_more_sessions_take_stands_beside_the_command(judged, three, session, length):
-    found = replace(judged(three(gzip_1=(0.217, 0.382, 0.999))), session_s=session)
+    found = judged(three(gzip_1=(0.217, 0.382, 0.999)))
+    found = replace(found, way_on=WayOn(session_s=session))
     gated = gate_verdict(found, "worse>0.05%", on="benchmarks")
-    for one in (next_of(found), next_of_gate(gated, found, read_trial(found.path).manifest)[0]):
+    for one in (
+        next_of(found),
+        next_of_gate(gated, found, read_trial(found.data.path).manifest)[0],
+    ):
         seconds = int(one.words[-1]) * (session + 0.05)  # a launcher's start is a part of each
         assert one.why.startswith(f"about {time_span(seconds)}: ") == (seconds >= 60)
     assert (f"about {length}: would" if length else "random") in next_of(found).why
@@ -161,7 +167,7 @@ def one_benchmark(three, factor: float):
 
 def test_a_comparison_goes_on_in_its_list_of_looks_for_so_long(judged, three):
     found = judged(one_benchmark(three, 0.999), change=looked("repeated", LOOKS))
-    assert found.looks_rule == "repeated"
+    assert found.look.rule == "repeated"
     head, _, time = command(found).partition(" --for ")
     assert head == "fairtrial compare --resume 'runs/a b'"
     assert time.endswith(("s", "m"))

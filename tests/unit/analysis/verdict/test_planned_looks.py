@@ -132,7 +132,7 @@ def test_the_verdict_says_what_the_look_said(compared, shape, sd, failed):
         a, b = (v.candidates[0].multilevel.benchmarks[0] for v in (verdict, plain))
         assert a.low < b.low
         assert a.high > b.high
-        assert verdict.look_alpha < plain.look_alpha
+        assert verdict.look.alpha < plain.look.alpha
 
 
 @pytest.mark.parametrize(("confidence", "candidates"), [(0.9, 1), (0.95, 2), (0.99, 2)])
@@ -140,11 +140,10 @@ def test_any_confidence_is_shared_over_candidates_and_looks(compared, confidence
     shifts = {"old": 0.0, "new": -0.01} | ({"more": -0.02} if candidates == 2 else {})
     trial = compared(shifts, 8, replace(PLAN, candidates=candidates))
     verdict = judge(trial, confidence=confidence)
-    assert verdict.looks_rule == "repeated"
-    assert verdict.looks == 5  # of 3, 4, 5, 6, 8
-    assert verdict.look_alpha == pytest.approx(nominal_risk((1 - confidence) / candidates))
-    assert verdict.risk_total == pytest.approx(1 - confidence)
-    assert "look 5 by a plan" in looks_text(verdict)
+    assert (verdict.look.rule, verdict.look.count) == ("repeated", 5)  # of 3, 4, 5, 6, 8
+    assert verdict.look.alpha == pytest.approx(nominal_risk((1 - confidence) / candidates))
+    assert verdict.look.total == pytest.approx(1 - confidence)
+    assert "look 5 by a plan" in looks_text(verdict.look)
     assert json.loads(json.dumps(verdict.to_dict()))["looks_rule"] == "repeated"
 
 
@@ -157,8 +156,8 @@ def test_other_looks_than_the_planned_ones_are_refused(compared):
         rank_variants(trial, looks=3)
     # the negative control: without a plan each is an option like any other
     plain = compared({"old": 0.0, "new": -0.01}, 6, None, name="plain")
-    assert judge(plain, looks=2).looks == 2
-    assert judge(plain, always_valid=True).always_valid
+    assert judge(plain, looks=2).look.count == 2
+    assert judge(plain, always_valid=True).look.always_valid
 
 
 def test_sessions_that_resemble_their_neighbours_give_no_word_and_a_caution_with_the_remedy(
@@ -195,7 +194,7 @@ def test_a_candidate_that_left_is_judged_by_what_it_has_and_nothing_is_said_of_t
     assert left.benchmarks[0].outcome == "faster"
     assert "sessions-left-out" not in {c.code for c in (*verdict.cautions, *left.cautions)}
     unplanned = judge(compared(shifts, sessions, replace(plan, left={"new": 6}, rule="planned", looks=(10,)), name="b"))  # fmt: skip
-    assert unplanned.look_alpha == pytest.approx(0.025)
+    assert unplanned.look.alpha == pytest.approx(0.025)
 
 
 def test_a_gate_is_wrong_at_half_of_the_looks_risk(compared):
@@ -203,7 +202,7 @@ def test_a_gate_is_wrong_at_half_of_the_looks_risk(compared):
     found = gate(judge(trial).candidates[0].multilevel, "slower>2%")
     assert found.outcome == "proven"
     assert found.risk == pytest.approx(nominal_risk(0.05) / 2)
-    assert found.candidates[0].looks_rule == "repeated"
+    assert found.candidates[0].found.look.rule == "repeated"
 
 
 def test_two_trials_of_which_one_was_planned_are_judged_by_what_risks_less(compared):

@@ -74,7 +74,7 @@ def codes(result):
 def test_without_the_key_it_is_said_first_that_declared_metrics_were_not_judged(load_of):
     trial = read_trial(load_of())
     answer = judge(trial)
-    assert answer.metric == "wall"
+    assert answer.data.metric == "wall"
     assert codes(answer)[0] == CODE
     assert answer.cautions[0].text == SAID
     assert re.search(
@@ -99,7 +99,7 @@ def test_the_campaigns_question_is_what_everything_judges(load_of):
     trial = read_trial(load_of(judge=asked("rps", "p50")))
     assert trial.judge == ("rps", "p50")
     answer = judge(trial)
-    assert answer.metric == "rps"
+    assert answer.data.metric == "rps"
     assert "(rps)" in str(answer).splitlines()[0]
     assert answer.candidates[0].multilevel.these.outcome == "slower"
     assert CODE not in codes(answer)
@@ -148,7 +148,7 @@ def test_an_imported_trial_is_judged_by_its_first_metric_as_ever(load_of):
     trial = read_trial(path)
     assert trial.unnamed == ()
     answer = judge(trial)
-    assert answer.metric == "rps"
+    assert answer.data.metric == "rps"
     assert CODE not in codes(answer)
 
 
@@ -192,9 +192,9 @@ def test_sides_of_different_questions_are_refused(load_of):
         with pytest.raises(UsageError, match="key 'judge'"):
             sources([read_trial(rps), read_trial(old)], rng=stream(1, "s"))
         named = judge_sources(f"{rps}:slow", f"{old}:fast", Reading(metric="rps"))
-        assert named.verdict.metric == "rps"
+        assert named.verdict.data.metric == "rps"
     same = load_of("d", judge=asked("rps", at="2026-11-25T04:12:00Z"))
-    assert judge_sources(f"{rps}:slow", f"{same}:fast", Reading()).verdict.metric == "rps"
+    assert judge_sources(f"{rps}:slow", f"{same}:fast", Reading()).verdict.data.metric == "rps"
 
 
 def test_a_trial_beside_a_file_may_be_told_its_metric(load_of, tmp_path):
@@ -226,7 +226,7 @@ def test_merged_trials_of_different_questions_ask_for_the_metric(load_of, tmp_pa
     assert "--metric rps" in str(caught.value)
     with pytest.raises(UsageError, match="key 'judge'"):
         read_sides(f"{tmp_path / 'all'}:slow", None, Reading())
-    assert judge(merged, metric="rps").metric == "rps"
+    assert judge(merged, metric="rps").data.metric == "rps"
     told = str(judge(merged, metric="rps")).replace("\\\n", "").split()
     assert "--metric rps" in " ".join(told)  # of the next command too
 
@@ -239,7 +239,7 @@ def test_hosts_of_a_fleet_are_held_to_one_question(load_of, fleet_folder):
         return folder
 
     folder = fleet(asked("rps"), asked("rps"))
-    assert judge_fleet(folder).metric == diagnose_fleet(folder).metric == "rps"
+    assert judge_fleet(folder).data.metric == diagnose_fleet(folder).metric == "rps"
     assert joined_trial(open_fleet(folder)).judge == ("rps",)
     for answer in (judge_fleet(folder), diagnose_fleet(folder)):
         assert "rps" in str(answer).splitlines()[0]
@@ -256,7 +256,7 @@ def test_hosts_that_differ_are_refused_and_those_that_do_not_say_it_cautioned(
         load_of(f"{folder.name}/{name}", judge=one, node=name, host=name, host_id=name)
     if says == "not asked":
         answer = judge_fleet(folder)
-        assert answer.metric == "wall"
+        assert answer.data.metric == "wall"
         assert answer.cautions[0].text == SAID
         return
     for asking in (
@@ -267,8 +267,7 @@ def test_hosts_that_differ_are_refused_and_those_that_do_not_say_it_cautioned(
         with pytest.raises(UsageError, match="lab1: rps; lab2: nothing"):
             asking()
     answer = judge_fleet(folder, metric="rps")
-    assert answer.metric == "rps"
-    assert not answer.usual
+    assert (answer.data.metric, answer.question.usual) == ("rps", False)
 
 
 def test_the_next_command_names_a_metric_that_is_not_the_question(load_of):

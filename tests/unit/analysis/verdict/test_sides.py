@@ -6,6 +6,7 @@ Authority: the cautions that each side carries.
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,6 +91,13 @@ def test_a_side_of_a_fleet_beside_a_file_says_it_once_and_by_its_name(fleet, tmp
     ).verdict.cautions
     missing = [one for one in told if one.code == "host-missing"]
     assert [one.about for one in missing] == [("new", "lab2")]
+
+
+def test_two_sides_say_too_that_their_intervals_hold_at_every_look():
+    sides = (f"{Path(__file__).parents[4]}/runs/sample:gzip-{k}" for k in (1, 6))
+    answer = judge_sources(*sides, Reading(), always_valid=True).verdict
+    assert answer.to_dict()["always_valid"]
+    assert "valid at every look" in " ".join(str(answer).split())
 
 
 def test_what_is_left_out_is_left_out_of_all_that_a_side_holds():

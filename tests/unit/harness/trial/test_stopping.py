@@ -504,8 +504,8 @@ def test_the_verdict_prints_the_numbers_of_the_looks_that_were_planned(stage, of
     )
     for ours, theirs in ((line.speedup, 0.0), (line.low, -half), (line.high, half)):
         assert ours == pytest.approx(math.exp(d.mean() + theirs), rel=1e-12)
-    assert candidate.multilevel.look_alpha == pytest.approx(0.025 / 3, abs=1e-14)
-    assert candidate.multilevel.looks_rule == "planned"
+    look = candidate.multilevel.look
+    assert (look.alpha, look.rule) == (pytest.approx(0.025 / 3, abs=1e-14), "planned")
 
 
 @pytest.mark.usefixtures("adding_sessions_noisy")

@@ -228,7 +228,7 @@ def test_the_question_is_not_taken_for_a_name(folder):
     folder.redact("host")
     assert read_manifest(folder.trial).host == "redacted-host-1"
     assert read_manifest(folder.trial).questions == ("max_rss",)
-    assert judge(read_trial(folder.trial)).metric == "max_rss"
+    assert judge(read_trial(folder.trial)).data.metric == "max_rss"
 
 
 def test_a_benchmark_that_holds_a_name_keeps_it_in_texts_too(folder):

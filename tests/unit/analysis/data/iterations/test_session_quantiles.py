@@ -109,7 +109,7 @@ def test_values_and_histograms_of_them_have_the_same_quantile(runs, share):
 def test_a_verdict_is_on_sessions():
     trial, _ = with_values(sessions=5, each=400)
     verdict = judge(trial, metric=NAME)
-    assert (verdict.sessions, verdict.session_runs) == (5, (1, 1))
+    assert (verdict.counts.sessions, verdict.counts.session_runs) == (5, (1, 1))
     assert verdict.candidates[0].multilevel.design == "paired"
 
 

@@ -180,7 +180,7 @@ def test_looks_share_the_level():
     results = fleet([0.1, 0.12, 0.2])
     once, _ = over_hosts(results)
     twice, _ = over_hosts(results, looks=2)
-    assert twice.looks == 2
+    assert twice.look.count == 2
     assert twice.benchmarks[0].high > once.benchmarks[0].high
     assert twice.benchmarks[0].pvalue == pytest.approx(once.benchmarks[0].pvalue)
 

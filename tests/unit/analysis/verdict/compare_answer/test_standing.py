@@ -118,6 +118,6 @@ def test_the_sentence_is_that_of_the_screen_and_next_a_line_to_paste(compared):
     told = found.to_dict()
     assert told["sentence"].startswith("'gzip -1 f' takes ")
     assert told["sentence"].endswith(" % less time than 'gzip -6 f'")
-    assert told["next"] == [f"fairtrial report {found.verdict.path} -o report.html"]
+    assert told["next"] == [f"fairtrial report {found.verdict.data.path} -o report.html"]
     assert told["commands"] == ["gzip -6 f", "gzip -1 f"]
     assert np.isfinite(told["measuring_s"])

@@ -15,7 +15,7 @@ from analysis.verdict.comparison_effects import (
 
 def effect(word="faster", *, uncorrected=None, reason=None, sessions=5, **ends):
     return Effect(
-        **({"speedup": 1.25, "low": 1.2, "high": 1.3} | ends),
+        **({"name": "x", "speedup": 1.25, "low": 1.2, "high": 1.3} | ends),
         error=0.01,
         freedom=4.0,
         sessions=sessions,
