@@ -236,10 +236,27 @@ def gate(
     Statistics 6 (1979), section 2. Berger, R. L.: Multiparameter hypothesis testing and acceptance
     sampling. Technometrics 24 (1982), theorem 1: the intersection-union test.
     """
+    found = (results,) if isinstance(results, Multilevel) else tuple(results)
+    answer = _decided(found, condition, on, failing, allow_missing)
+    alone = len(found) == 1
+    texts = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
+    cautions = merged(*texts, answer.cautions)
+    names = {name for one in found for name in (one.candidate, one.baseline)}
+    shown = chosen_cautions(cautions, {x.name for one in found for x in one.benchmarks}, names)
+    return replace(answer, metric=metric, cautions=cautions, shown=shown)
+
+
+def _decided(
+    found: Sequence[Multilevel],
+    condition: str,
+    on: On,
+    failing: Sequence[str],
+    allowed: Sequence[str],
+) -> Gate:
+    """Decide as `gate` does, with the cautions that only a gate has."""
     asked = parse_condition(condition)
     if on not in ("suite", "benchmarks"):
         raise UsageError(f"on must be 'suite' or 'benchmarks', not {on!r}")
-    found = (results,) if isinstance(results, Multilevel) else tuple(results)
     if not found and not failing:
         raise UsageError("there is no candidate at the gate", None, "compare at least one")
     risks = {one.look.alpha for one in found}
@@ -250,9 +267,7 @@ def gate(
     chances = [[_chance(x, each) for x in each.one.benchmarks] for each in terms]
     by_plan = bool(found) and found[0].candidates == 1 and found[0].look.rule in _BY_PLAN
     gated = [
-        _candidate(
-            each, on, chances[k], [] if by_plan else chances[:k] + chances[k + 1 :], allow_missing
-        )
+        _candidate(each, on, chances[k], [] if by_plan else chances[:k] + chances[k + 1 :], allowed)
         for k, each in enumerate(terms)
     ]
     base = found[0].baseline if found else None
@@ -260,24 +275,18 @@ def gate(
         GatedCandidate(candidate=name, baseline=base, outcome="proven", reason="fails-always")
         for name in failing
     )
-    alone = len(found) == 1
-    texts = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
-    cautions = merged(*texts, *(_unanswered(one, on) for one in gated))
-    names = {name for one in found for name in (one.candidate, one.baseline)}
     return Gate(
         condition=asked.text,
-        metric=metric,
         limit=asked.limit,
         on=on,
         confidence=round(1 - found[0].look.alpha, 15) if found else None,
         risk=round(found[0].look.alpha / 2, 15) if found else None,
         candidates=(*gated, *dead),
-        cautions=cautions,
+        cautions=merged(*(_unanswered(one, on) for one in gated)),
         references=(
             "Holm, A simple sequentially rejective multiple test procedure (1979)",
             "Berger, Multiparameter hypothesis testing and acceptance sampling (1982)",
         ),
-        shown=chosen_cautions(cautions, {x.name for one in found for x in one.benchmarks}, names),
     )
 
 
@@ -290,12 +299,9 @@ def gate_verdict(
     allow_missing: Sequence[str] = (),
 ) -> Gate:
     """Decide a condition by a verdict, as `gate` does, with all cautions that the verdict has."""
-    found, metric = verdict.compared, verdict.data.metric
-    answer = gate(
-        found, condition, on=on, failing=failing, metric=metric, allow_missing=allow_missing
-    )
-    own = [one for one in answer.cautions if one.code == WITHOUT]
-    return replace(answer, cautions=merged(verdict.cautions, own), shown=shown_cautions(verdict))
+    answer = _decided(verdict.compared, condition, on, failing, allow_missing)
+    cautions, shown = merged(verdict.cautions, answer.cautions), shown_cautions(verdict)
+    return replace(answer, metric=verdict.data.metric, cautions=cautions, shown=shown)
 
 
 class _Terms(NamedTuple):

@@ -319,7 +319,7 @@ def _why(verdict: Verdict, path: str) -> Next | None:
     """
     if not verdict.way_on.explainable or verdict.way_on.closed or not is_time(verdict.data.unit):
         return None
-    slower = [one.candidate for one in verdict.compared if _word(one) == "slower"]
+    slower = [one.candidate for one in verdict.compared if one.word == "slower"]
     if not slower:
         return None
     all_of_them = len(slower) > 1 and verdict.question.usual  # which `why` finds itself
@@ -413,7 +413,7 @@ def _settling(verdict: Verdict, path: str) -> Next | None:
         why = f"would settle {'it' if alone else _named(within)}{differently}"
         return _going_on(verdict, path, why=why, sessions=count)
     if all(each.known for each in opened):
-        if any(_word(result) not in (None, "undecided") for result in known):
+        if any(result.word != "undecided" for result in known):
             return None
         why = f"{_VARIES} settle {_named(opened)}"
         return _next("sources", path, *_metric(verdict, "sources"), why=why)
@@ -421,12 +421,6 @@ def _settling(verdict: Verdict, path: str) -> Next | None:
     if least < _FEW:
         return _going_on(verdict, path, why=_RESTS, sessions=_FEW - least)
     return None
-
-
-def _word(result: Multilevel) -> str | None:
-    """Give the word of the line that the sentence is about; None where there is none."""
-    line = leading(result)
-    return None if line is None else line.outcome
 
 
 def _named(opened: Sequence[_Open]) -> str:
