@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..methods.multilevel.lines import TAKEN_BACK
 from ..methods.multilevel.page import (
+    ROW_REASONS,
     advice_text,
     count_text,
     failed_of,
@@ -196,13 +197,10 @@ NameOf = Callable[[str], str]
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _LISTED = 3  # names of those between which nothing is decided
 _UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
-REASONS = {
+REASONS = ROW_REASONS | {
     "below-resolution": "the runs are below the clock's resolution",
-    "no-spread": "sessions do not differ, and the clock's step is unknown",
-    "depends": "sessions resemble the ones before them",
     "no-steady-state": "too many runs reach no steady state",
     "unequal-values": "one side has more than twice as many values as the other",
-    "cut-off": "runs that failed, or were stopped at their limit, could overturn it",
 }
 
 

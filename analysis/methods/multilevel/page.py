@@ -64,7 +64,7 @@ def _short(p: float) -> str:
 
 
 _BEYOND = "> 1,000"  # of a number that nobody would go on to
-_REASONS = {
+ROW_REASONS = {
     "below-resolution": "below the clock's resolution",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
@@ -129,7 +129,7 @@ def reason_text(line: Line) -> str:
         return f"gate stops: {failed_text(line)}"
     if line.reason == "fails-always":
         return f"no run succeeds: {failed_text(line)}"
-    texts = few_sessions_text(line) or _REASONS.get(line.reason or "", ""), failed_text(line)
+    texts = few_sessions_text(line) or ROW_REASONS.get(line.reason or "", ""), failed_text(line)
     return "; ".join(text for text in texts if text)
 
 
