@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -111,7 +112,14 @@ def _read(args: Systems) -> _Systems:
         raise UsageError(f"this cannot be read: {reason}", source) from None
     named = trial_and_variant(source)
     if named is not None and named[1] is None:
-        trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
+        try:
+            trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
+        except AnalysisError as refused:  # headings that no reader of runs knows are a table's own
+            if not is_file(source):
+                raise
+            with contextlib.suppress(AnalysisError):
+                return _table(Path(source), args)
+            raise refused from None
         variants = trial.manifest.variants
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
