@@ -84,19 +84,15 @@ def _hosts(path: Path, variant: str | None, args: _Options) -> tuple[Result, str
     """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
     from dataclasses import replace
 
-    from ..data.fleet import host_cautions, nothing_to_judge, open_fleet
+    from ..data.fleet import host_cautions, open_fleet
     from ..pages.model import Caution, merged
     from ..plan.components import trial_costs, variance_components
     from ..plan.hosts import HostPilot, plan_hosts
 
-    hosts, pilots, without = [], {}, []
+    pilots, without = {}, []
     fleet = open_fleet(path)
-    metric = args.metric or fleet.question()
-    for one in fleet.hosts():
-        hosts.append(one.progress)
-        if not one.judgeable or one.trial is None:
-            continue
-        trial = one.trial
+    metric = args.metric or fleet.default_metric
+    for host, trial in fleet.trials():
         name = _candidate(trial, variant, path)
         try:
             found = variance_components(
@@ -104,17 +100,17 @@ def _hosts(path: Path, variant: str | None, args: _Options) -> tuple[Result, str
                 trial.matrix(trial.manifest.baseline, metric, skip_zeros=True),
             )
         except InsufficientDataError:
-            without.append(one.progress.host)
+            without.append(host)
             continue
-        pilots[one.progress.host] = HostPilot(components=found, costs=trial_costs(trial))
-    if not pilots and not without:
-        raise nothing_to_judge(path, hosts)
+        pilots[host] = HostPilot(components=found, costs=trial_costs(trial))
     plan = plan_hosts(pilots, **args.wanted(*_GOAL, *_ONLY_SESSIONS, "max_hosts"))
     texts = []
     if without:
         what = f"left out, with fewer than two sessions: {', '.join(without[:6])}"
         texts.append(Caution("host-left-out", what, tuple(without)))
-    return replace(plan, cautions=merged(host_cautions(hosts), texts, plan.cautions)), metric
+    return replace(
+        plan, cautions=merged(host_cautions(fleet.progress), texts, plan.cautions)
+    ), metric
 
 
 def _candidate(trial: Trial, variant: str | None, path: Path) -> str:

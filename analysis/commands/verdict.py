@@ -156,8 +156,7 @@ def _of_fleet(args: _GateOptions) -> _Judged | None:
     folder, variant = fleets[0]
     if args.metric is None:
         refuse_unnamed(open_fleet(folder).unnamed, str(folder))
-    level = [f"--level {args.level}"] * (args.level == "iteration")
-    refuse_of_fleet(folder, level, f"gate {quoted(args.condition)}")
+    refuse_of_fleet(folder, (), f"gate {quoted(args.condition)}", level=args.level)
     answer = judge_fleet(
         folder,
         metric=args.metric,
@@ -325,8 +324,8 @@ def verdict(*, args: _Options, out: TextIO) -> int:
     named = trial_and_variant(source)
     if args.baseline is None and (named is not None or not is_file(source)):
         folder, variant = named or (Path(source), None)
-        opened = _opened_fleet(folder, args) if is_fleet(folder) else None
-        trial = opened or open_trial(folder, args.level, args.better, decimal=args.decimal)
+        fleet = _opened_fleet(folder, args) if is_fleet(folder) else None
+        trial = fleet or open_trial(folder, args.level, args.better, decimal=args.decimal)
         metrics = metrics_of(args.metric, lambda: trial.judge)
         if args.gate is not None and args.metric is None:
             refuse_unnamed(trial.unnamed, str(folder))
@@ -337,7 +336,7 @@ def verdict(*, args: _Options, out: TextIO) -> int:
             if args.pairs or args.rank:
                 show(_ranked(folder, trial, metric, variants, args), out, as_json=args.json)
                 continue
-            found = _judged(trial, metric, variants, args, out, fleet=opened is not None)
+            found = _judged(trial, metric, variants, args, out, fleet=fleet is not None)
             if k == 0 or args.metric is not None:  # the first decides, or all that were named
                 codes.append(_gated(found, args, out, variants))
         return min(filter(None, codes), default=0)  # proven (1) counts more than undecided (7)
@@ -361,9 +360,8 @@ def _opened_fleet(folder: Path, args: _Options) -> OpenedFleet:
     from ..data.fleet import open_fleet
     from ..verdict.fleet import refuse_of_fleet
 
-    level = [f"--level {args.level}"] * (args.level == "iteration")
     given = args.given("pairs", "rank", "always_valid", "certificate")
-    refuse_of_fleet(folder, (*given, *level))
+    refuse_of_fleet(folder, given, level=args.level)
     return open_fleet(folder)
 
 

@@ -96,34 +96,29 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HostTrial:
-    """A host of a fleet: how far it is, and its trial; None where there is none that can be read."""
-
-    progress: HostProgress
-    trial: Trial | None
-
-    @property
-    def judgeable(self) -> bool:
-        """Whether it has a run that counts."""
-        return self.trial is not None and self.progress.counting > 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class OpenedFleet:
-    """A fleet's record, and the way to its trials."""
+    """A fleet's record, and the way to its trials; `progress` says how all hosts stand, once their trials were read."""
 
     path: Path
     fleet: Fleet
+    progress: tuple[HostProgress, ...] = ()
 
-    def hosts(self) -> Iterator[HostTrial]:
-        """Read the hosts in their order, each when it is asked for.
+    def trials(self) -> Iterator[tuple[str, Trial]]:
+        """Read the trials that have a run that counts, with their hosts' names, each when it is asked for.
 
-        A host whose trial is damaged, of another campaign, or not there, hides no other: it comes
-        without a trial, and its progress says why. Its `planned` is None where it has no plan yet.
+        A host whose trial is damaged, of another campaign, or not there, hides no other: its progress says why.
+        Raises InsufficientDataError where no trial has such a run.
         """
-        for one in self.fleet.hosts:
-            yield _read(self.path, self.fleet, one)
+        found = list[HostProgress]()
+        for host in self.fleet.hosts:
+            progress, trial = _read(self.path, self.fleet, host)
+            found.append(progress)
+            if trial is not None:
+                yield host.host, trial
+        self.progress = with_plans(found)
+        if not any(one.counting for one in found):
+            raise nothing_to_judge(self)
 
     @property
     def judge(self) -> tuple[str, ...]:
@@ -134,8 +129,9 @@ class OpenedFleet:
             raise differing(str(self.path), judged_now(found))
         return metrics
 
-    def question(self) -> str:
-        """Give the metric that is judged where nobody names one. Raises what `judge` does."""
+    @property
+    def default_metric(self) -> str:
+        """The metric that is judged where nobody names one. Raises what `judge` does."""
         return next(iter(self.judge), "wall")
 
     def is_usual(self, metric: str) -> bool:
@@ -162,17 +158,17 @@ def open_fleet(path: Path) -> OpenedFleet:
     return OpenedFleet(path=path, fleet=read_fleet(path))
 
 
-def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
+def _read(path: Path, fleet: Fleet, host: FleetHost) -> tuple[HostProgress, Trial | None]:
+    """Tell how far a host is, and give its trial where a run of it counts."""
     try:
         trial = read_trial(trial_place(path, host))
         require_campaign(fleet, trial.manifest, trial.path)
     except StoreError as error:
         found = read_host(path, fleet, host)
-        if found.state in ("missing", "failed"):
-            return HostTrial(progress=found, trial=None)
-        # whoever counts rows reads less than a trial's reader, who found it damaged
-        failed = replace(found, state="failed", counting=0, why=error.what)
-        return HostTrial(progress=failed, trial=None)
+        if found.state not in ("missing", "failed"):
+            # whoever counts rows reads less than a trial's reader, who found it damaged
+            found = replace(found, state="failed", counting=0, why=error.what)
+        return found, None
     manifest = trial.manifest
     counting = int(trial.measured.sum())
     state = host_state(
@@ -193,7 +189,7 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> HostTrial:
         trial=trial.path,
         manifest=manifest,
     )
-    return HostTrial(progress=progress, trial=trial)
+    return progress, trial if counting else None
 
 
 # --- The hosts of a fleet as one trial, or as a trial each, for the methods that take them so.
@@ -212,45 +208,31 @@ _WHOLE = (
 
 def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
     """Read all trials of a fleet as one."""
-    trials: list[Trial] = []
-    hosts: list[HostProgress] = []
-    names: list[str] = []
-    for one in fleet.hosts():
-        hosts.append(one.progress)
-        if one.judgeable and one.trial is not None:
-            trials.append(one.trial)
-            names.append(one.progress.host)
-    found = with_plans(hosts)
-    if not trials:
-        raise nothing_to_judge(fleet.path, found)
+    each = dict(fleet.trials())
+    names, trials = [*each], [*each.values()]
     first = trials[0].manifest
     for other, name in itertools.product(trials[1:], _SAME):
         if getattr(first, name) != getattr(other.manifest, name):
             what = f"its {name} are others than those of {first.host}, though the campaign is one"
             fix = "measure the host again, or read its trial by itself"
             raise StoreError(what, str(other.path), fix)
-    return _joined(fleet.path, trials, names, found, by if len(trials) > 1 else "session")
+    return _joined(fleet, trials, names, by if len(trials) > 1 else "session")
 
 
-def nothing_to_judge(path: Path, hosts: Sequence[HostProgress]) -> InsufficientDataError:
+def nothing_to_judge(fleet: OpenedFleet) -> InsufficientDataError:
     """Give the error for a fleet without a run that counts; it says how each host stands."""
-    text = figures.listed([f"{one.host} is {one.state}" for one in hosts], mark="; ")
+    text = figures.listed([f"{one.host} is {one.state}" for one in fleet.progress], mark="; ")
     return InsufficientDataError(
         f"no host of the fleet has a run that counts: {text}",
-        str(path),
-        f"see how far it is: {command_line(('fairtrial', 'status', str(path)))}",
+        str(fleet.path),
+        f"see how far it is: {command_line(('fairtrial', 'status', str(fleet.path)))}",
         n=0,
         needed=1,
     )
 
 
-def _joined(
-    path: Path,
-    trials: Sequence[Trial],
-    names: Sequence[str],
-    hosts: Sequence[HostProgress],
-    by: Unit,
-) -> Trial:
+def _joined(fleet: OpenedFleet, trials: Sequence[Trial], names: Sequence[str], by: Unit) -> Trial:
+    path, hosts = fleet.path, fleet.progress
     if by == "host":
         trials = [_one_session(trial) for trial in trials]
     *places, total = _places(trials)
@@ -432,16 +414,12 @@ def trials_apart(fleet: OpenedFleet) -> tuple[Sequence[Trial], Sequence[Caution]
 
     Hosts of one image share an id: each trial's host is its node's name, and its id begins with it.
     """
-    hosts, trials = [], []
-    for one in fleet.hosts():
-        hosts.append(one.progress)
-        if one.judgeable and one.trial is not None:
-            name, manifest = one.progress.host, one.trial.manifest
-            manifest = replace(manifest, host=name, host_id=f"{name} {manifest.host_id}")
-            trials.append(replace(one.trial, manifest=manifest))
-    if not trials:
-        raise nothing_to_judge(fleet.path, hosts)
-    return trials, list(host_cautions(hosts))
+    trials = []
+    for name, trial in fleet.trials():
+        host_id = f"{name} {trial.manifest.host_id}"
+        manifest = replace(trial.manifest, host=name, host_id=host_id)
+        trials.append(replace(trial, manifest=manifest))
+    return trials, list(host_cautions(fleet.progress))
 
 
 # --- Writes the fleet that trials of several hosts were put together to: each is copied whole.

@@ -19,7 +19,7 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Page, page, page_of, section, table_of
 from ..pages.result import Result
-from ..record.fleet import HostProgress, HostState, with_plans
+from ..record.fleet import HostState
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array as Floats
@@ -552,33 +552,31 @@ def diagnose_fleet(
 
     between("confidence", confidence)
     opened = open_fleet(Path(fleet))
-    metric = opened.question() if metric is None else metric
+    metric = opened.default_metric if metric is None else metric
     risk = (1 - confidence) / len(opened.fleet.hosts)
-    progress: list[HostProgress] = []
-    hosts: list[DiagnosedHost] = []
-    shared: dict[str, list[tuple[str, str]]] = {}
-    asked: dict[str, Any] = {"metric": metric, "variants": variants, "confidence": 1 - risk}
-    for one in opened.hosts():
-        progress.append(one.progress)
-        diagnosis = None
-        if one.judgeable and one.trial is not None:
-            with suppress(InsufficientDataError):  # no run has a value of this metric
-                diagnosis = diagnose_trial(one.trial, **asked)
+    known: dict[str, Diagnosis] = {}
+    for name, trial in opened.trials():
+        with suppress(InsufficientDataError):  # no run has a value of this metric
+            known[name] = diagnose_trial(
+                trial, metric=metric, variants=variants, confidence=1 - risk
+            )
+    if not any(one.runs for one in known.values()):
+        raise nothing_to_judge(opened)
+    hosts, shared = [], dict[str, list[tuple[str, str]]]()
+    for one in opened.progress:
+        diagnosis = known.get(one.host)
         found = () if diagnosis is None else diagnosis.cautions
         for caution in found:
-            shared.setdefault(caution.code, []).append((one.progress.host, caution.text))
+            shared.setdefault(caution.code, []).append((one.host, caution.text))
         hosts.append(
             DiagnosedHost(
-                host=one.progress.host,
-                state=one.progress.state,
+                host=one.host,
+                state=one.state,
                 **{name: getattr(diagnosis, name, 0) for name in ("sessions", "runs", "tests")},
                 codes=tuple(dict.fromkeys(caution.code for caution in found)),
                 told=tuple(caution.text for caution in found),
             )
         )
-    known = with_plans(progress)
-    if not any(one.runs for one in hosts):
-        raise nothing_to_judge(opened.path, known)
     findings = [
         SharedFinding(code=code, hosts=tuple(dict(those)), text=those[0][1])
         for code, those in shared.items()
@@ -589,7 +587,7 @@ def diagnose_fleet(
         confidence=confidence,
         hosts=tuple(hosts),
         findings=tuple(sorted(findings, key=lambda one: -len(one.hosts))),
-        cautions=tuple(host_cautions(known)),
+        cautions=tuple(host_cautions(opened.progress)),
     )
 
 

@@ -42,8 +42,7 @@ def judged_fleet(
     options = dict(asked)
     given = ["--always-valid"] * bool(options.pop("always_valid", False))
     given += ["--certificate"] * (options.pop("certificate", None) is not None)
-    given += ["--level iteration"] * (level == "iteration")
-    refuse_of_fleet(folder, given, "report")
+    refuse_of_fleet(folder, given, "report", level=level)
     verdict = judge_fleet(folder, metric=metric, explain=explain, **options)
     return replace(verdict, candidates=tuple(map(_advised, verdict.candidates)))
 

@@ -11,38 +11,36 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.fleet import OpenedFleet, host_cautions, joined_trial, nothing_to_judge, open_fleet
 from ..errors import InsufficientDataError, StoreError, UsageError
-from ..methods.multilevel.hosts import over_hosts
+from ..methods.multilevel.hosts import over_hosts, said_of_hosts
+from ..methods.multilevel.law import Looks
 from ..methods.multilevel.lines import withheld_suite
 from ..methods.multilevel.result import Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, Sentence, ShortSentence, merged
 from ..record.environment import diff
-from ..record.fleet import HostProgress, HostState, with_plans
+from ..record.fleet import HostState
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
 from ..words import quoted, shorten
-from .cautions import method_cautions, question_cautions, run_cautions
-from .judging import Question, data_of, judge_host, panel_of
+from .cautions import method_cautions, question_cautions
+from .judging import Question, in_one_family, judge_host, panel_of, told_by
 from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
 from .sentence import basis_of, difference, leading, unanswered
-from .sides import all_failed, comparable, counts_of, looks_at_hosts, sides_of, summed
+from .sides import all_failed, comparable, looks_at_hosts, sides_of, summed
 
 if TYPE_CHECKING:
-    from ..data.iterations import IterationsOfCell, QuantileBasis
     from ..data.trial import Trial
     from ..methods.multilevel.host_effects import HostEffect, HostLevel
-    from ..methods.multilevel.law import Looks
-    from ..record.run_numbers import MetricInfo
     from ..record.trial_files import Manifest
-    from .sides import RunCounts
 
 # --- The hosts of a fleet: how each stands, in what it differs, what failed on it.
 
@@ -77,6 +75,7 @@ _OWN = {"host.name", "host.machine_id_sha256", "host.boot_id", "process.cwd"}
 _VARIABLES = ("HOSTNAME", "HOST", "SLURM", "PWD", "TMPDIR", "XDG_")
 _OWN_VARIABLES = tuple(f"variables.{name}" for name in _VARIABLES)
 _LONGEST = 80
+_FEW = 3  # hosts from which on "most" are more than half of them
 
 
 @dataclass(slots=True)
@@ -90,10 +89,10 @@ class HostEnvironments:
         """Read the environment of a trial's first session; what cannot be read tells nothing."""
         try:
             rows = records_of(trial / ENVIRONMENT, EnvironmentShape)
-            record: Mapping[str, Any] | None = next((row for _, row in rows), None)
+            record: Mapping[str, Any] = next((row for _, row in rows), {})
         except StoreError:  # being written, or of files of another tool
-            record = None
-        if record is None:
+            return
+        if not record:
             return
         if self._reference is None:
             self._reference = record
@@ -106,22 +105,20 @@ class HostEnvironments:
 
     def differences(self) -> dict[str, tuple[HostDifference, ...]]:
         """Give for each host what it has otherwise than most; where all differ, than the first."""
-        found = [(key, *change) for one in self._hosts.values() for key, change in one.items()]
-        keys = {key: old for key, old, _, _ in found}  # the values of the first host
-        programs = {key for key, _, _, identity in found if identity}
-        usual, few = {}, len(self._hosts) < 3
-        for key, old in keys.items():
-            values = Counter(one[key][1] if key in one else old for one in self._hosts.values())
-            most, count = values.most_common(1)[0]
-            usual[key] = most if 2 * count > len(self._hosts) or few else old
-        return {
-            host: tuple(
-                HostDifference(key=key, here=here, most=most, program=key in programs)
-                for key, most in usual.items()
-                if (here := changes[key][1] if key in changes else keys[key]) != most
-            )
-            for host, changes in self._hosts.items()
-        }
+        found: dict[str, list[HostDifference]] = {host: [] for host in self._hosts}
+        of_first = {key: old for one in self._hosts.values() for key, (old, _, _) in one.items()}
+        for key, old in of_first.items():
+            same = (old, old, False)
+            changes = {host: one.get(key, same) for host, one in self._hosts.items()}
+            most, count = Counter(new for _, new, _ in changes.values()).most_common(1)[0]
+            if 2 * count <= len(changes) >= _FEW:
+                most = old
+            program = any(identity for _, _, identity in changes.values())
+            for host, (_, here, _) in changes.items():
+                if here != most:
+                    one = HostDifference(key=key, here=here, most=most, program=program)
+                    found[host].append(one)
+        return {host: tuple(those) for host, those in found.items()}
 
 
 def _cut(value: Any) -> str:  # noqa: ANN401 - JSON types
@@ -152,37 +149,39 @@ def undecided_by(result: Multilevel, failed: Mapping[str, int]) -> Multilevel:
 
 
 _NAMED = 3
+_STANDING = ("host", "state", "done", "planned", "why")
 _OF_HOSTS = {"still-running", "ended-early", "runs-missing", "one-variant"}  # said of hosts
 
 
 class _JudgedHost(NamedTuple):
     """What is kept of a host that was judged by itself.
 
-    `results` and `crashed`, the failed runs by benchmark where all failed, are by variant.
+    `crashed` counts by variant the failed runs of each benchmark, where all runs failed.
     """
 
     host: str
     manifest: Manifest
-    counts: RunCounts
+    verdict: Verdict
     layouts: Mapping[str, Sequence[Layout]]
-    quantile: QuantileBasis | None
-    results: dict[str, Multilevel]
     crashed: dict[str, Counter[str]]
-    iterations: tuple[IterationsOfCell, ...]
-    cautions: tuple[Caution, ...]
+
+    @property
+    def results(self) -> dict[str, Multilevel]:
+        """Its comparisons, by candidate."""
+        each = ((one.variant, one.multilevel) for one in self.verdict.candidates)
+        return {name: one for name, one in each if one is not None}
 
 
 @dataclass(slots=True)
 class _Hosts:
     """The hosts that were read: `left_out` are those that are not judged, by the reason."""
 
+    fleet: OpenedFleet
     question: Question
-    progress: list[HostProgress] = field(default_factory=list)
     judged: list[_JudgedHost] = field(default_factory=list)
     left_out: dict[str, list[str]] = field(default_factory=dict)
     environments: HostEnvironments = field(default_factory=HostEnvironments)
     chosen: tuple[str, ...] = ()
-    info: MetricInfo | None = None
     unknown: UsageError | None = None
 
     def add(self, name: str, trial: Trial) -> None:
@@ -190,7 +189,7 @@ class _Hosts:
         question, baseline = self.question, trial.manifest.baseline
         self.chosen = question.chosen_in(trial)
         try:
-            self.info = trial.metric(question.metric)
+            trial.metric(question.metric)
             sides = sides_of(trial, question.metric, self.chosen, question.benchmarks)
         except UsageError as error:  # which counters there are is the host's
             self.unknown = self.unknown or error
@@ -199,8 +198,7 @@ class _Hosts:
         except InsufficientDataError as error:
             self._leave_out(name, error.what)
             return
-        results: dict[str, Multilevel] = {}
-        crashed = {}
+        judged, crashed = [], {}
         base = sides[baseline]
         for variant, side in sides.items():
             if variant == baseline:
@@ -210,37 +208,13 @@ class _Hosts:
                 if result.design == "confounded":
                     self._leave_out(name, "session and variant cannot be separated there")
                 else:
-                    results[variant] = result
+                    judged.append(CandidateVerdict(variant=variant, multilevel=result))
             elif base.matrix is not None and all_failed(trial, variant):
                 failed = (r for r in trial.failed if r.variant == variant and not r.warmup)
                 crashed[variant] = Counter(run.benchmark for run in failed)
-        drawn = drawn_layouts(trial, self.chosen)
-        found = run_cautions(
-            trial,
-            sides.values(),
-            question.metric,
-            asked=question.benchmarks,
-            rows={line.name for one in results.values() for line in one.benchmarks},
-            drawn=drawn,
-        )
-        self.judged.append(
-            _JudgedHost(
-                host=name,
-                manifest=trial.manifest,
-                counts=counts_of(trial, question.metric, self.chosen, sides.values()),
-                layouts=drawn,
-                quantile=trial.quantile_basis(question.metric),
-                results=results,
-                crashed=crashed,
-                iterations=tuple(
-                    replace(one, host=name)
-                    for side in sides.values()
-                    if side.matrix is not None
-                    for one in side.matrix.judged_iterations.values()
-                ),
-                cautions=tuple(one for one in found if one.code not in _OF_HOSTS),
-            )
-        )
+        answer = told_by(trial, question, sides, Looks(), judged, host=name)
+        layouts = drawn_layouts(trial, self.chosen)
+        self.judged.append(_JudgedHost(name, trial.manifest, answer, layouts, crashed))
         self.environments.add(name, trial.path)
 
     def _leave_out(self, name: str, why: str) -> None:
@@ -252,36 +226,18 @@ class _Hosts:
             text = f"left out: {figures.listed(names, _NAMED)}: {why}"
             yield Caution("host-left-out", text, tuple(dict.fromkeys(names)))
 
-    def run_cautions(self) -> Iterator[Caution]:
-        """Say what holds for hosts' own runs, each thing once, with the hosts."""
-        parts: dict[Caution, dict[str, str]] = {}
-        for one in self.judged:
-            for caution in one.cautions:
-                parts.setdefault(caution, {})[one.host] = caution.text
-        for caution, texts in parts.items():
-            names = list(texts)
-            where = "all hosts" if len(names) == len(self.judged) else figures.listed(names, _NAMED)
-            where += f", such as {names[0]}" * (len(set(texts.values())) > 1)
-            text = f"on {where}: {texts[names[0]]}"
-            short = None if caution.short is None else caution.short.about(*names)
-            yield Caution(caution.code, text, (*names[:_NAMED], *caution.about), short)
-
     def standing(self) -> tuple[FleetHostStanding, ...]:
         """Say how each host stands, judged or not."""
         differs, judged = self.environments.differences(), {one.host for one in self.judged}
         return tuple(
             FleetHostStanding(
-                host=one.host,
-                state=one.state,
-                done=one.done,
-                planned=one.planned,
-                why=one.why,
+                **{name: getattr(one, name) for name in _STANDING},
                 judged=one.host in judged,
                 host_id=None if one.manifest is None else one.manifest.host_id,
                 trial=str(one.trial),
                 differs=differs.get(one.host, ()),
             )
-            for one in self.progress
+            for one in self.fleet.progress
         )
 
 
@@ -330,9 +286,9 @@ def judge_fleet(
         If no host has a run that counts.
     """
     opened = open_fleet(Path(fleet))
-    unnamed = opened.unnamed if metric is None else ()
-    question = Question(
-        metric=opened.question() if metric is None else metric,
+    question = Question.of(
+        opened,
+        metric,
         confidence=confidence,
         benchmarks=benchmarks,
         variants=variants,
@@ -341,93 +297,80 @@ def judge_fleet(
         weights=weights,
         looks=None if looks is None else counted("looks", looks, most=1000),
         explain=explain,
-        usual=metric is None or opened.is_usual(metric),
     )
-    found = _Hosts(question)
-    for one in opened.hosts():
-        found.progress.append(one.progress)
-        if one.judgeable and one.trial is not None:
-            found.add(one.progress.host, one.trial)
-    found.progress = [*with_plans(found.progress)]
+    found = _Hosts(opened, question)
+    for name, trial in opened.trials():
+        found.add(name, trial)
     if not found.judged:
-        raise found.unknown or nothing_to_judge(opened.path, found.progress)
+        raise found.unknown or nothing_to_judge(opened)
     if len(found.judged) == 1:  # the only host that can be judged
-        name = found.judged[0].host
-        only = next(one.trial for one in opened.hosts() if one.progress.host == name)
-        assert only is not None  # it was judged
+        only = next(trial for name, trial in opened.trials() if name == found.judged[0].host)
         answer = judge_host(only, question)
         answer = replace(answer, cautions=merged(found.left_out_cautions(), answer.cautions))
     elif len(found.chosen) == 1:  # the only variant, by the hosts
         answer = judge_host(joined_trial(opened), question)
     else:
-        answer = _together(opened, found)
-    known = merged(question_cautions(unnamed), _host_cautions(found), answer.cautions)
+        answer = _together(found)
+    known = merged(question_cautions(question.unnamed), _host_cautions(found), answer.cautions)
     host = answer.data.host if len(found.judged) == 1 else None
     data = replace(answer.data, path=str(opened.path), host=host)
     return replace(answer, data=data, hosts=found.standing(), cautions=known)
 
 
-def _together(opened: OpenedFleet, found: _Hosts) -> Verdict:
-    info, first, question = found.info, found.judged[0].manifest, found.question
-    assert info is not None  # a host was judged
-    looks = looks_at_hosts([one.manifest for one in found.judged], question.looks)
-    names = [variant for variant in found.chosen if variant != first.baseline]
-    candidates = tuple(_candidate(name, found, looks) for name in names)
-    known = [(one.variant, one.multilevel, one.hosts) for one in candidates if one.multilevel]
-    # by a plan they share the risk already
-    if len(known) > 1 and not any(one.manifest.looks_plan for one in found.judged):
-        candidates = tuple(
-            _candidate(name, found, looks, [(one, on) for x, one, on in known if x != name])
-            for name in names
-        )
+def _together(found: _Hosts) -> Verdict:
+    opened, question, each = found.fleet, found.question, [one.verdict for one in found.judged]
+    manifests = [one.manifest for one in found.judged]
+    looks = looks_at_hosts(manifests, question.looks)
+    names = [variant for variant in found.chosen if variant != manifests[0].baseline]
+    compared = {
+        name: partial(_over_hosts, name, found, looks)
+        for name in names
+        if any(name in one.results for one in found.judged)
+    }
+    results = in_one_family(compared, planned=any(one.looks_plan for one in manifests))
+    candidates = tuple(CandidateVerdict(variant=x, multilevel=results.get(x)) for x in names)
     texts: tuple[Caution, ...] = ()
     if question.explain:
-        candidates, texts = _explained(candidates, opened, found)
-    data = data_of(first, question.metric, info, opened.path)
-    return Verdict(
-        data=replace(data, trial=opened.path.absolute().name),
-        counts=summed([one.counts for one in found.judged]),
-        question=question,
+        candidates, texts = _explained(candidates, found)
+    return replace(
+        each[0],
+        data=replace(each[0].data, trial=opened.path.absolute().name),
+        counts=summed([one.counts for one in each]),
         look=looks.at(question.confidence),
         layouts=counted_layouts(one.layouts for one in found.judged),
-        quantile=basis_of(one.quantile for one in found.judged),
-        finished=all(one.state != "running" for one in found.progress),
+        iterations=tuple(cell for one in each for cell in one.iterations),
+        quantile=basis_of(one.quantile for one in each),
+        finished=all(one.state != "running" for one in found.fleet.progress),
         candidates=candidates,
-        iterations=tuple(one for host in found.judged for one in host.iterations),
         cautions=merged(
             _partly(candidates, found),
             _disagreement_cautions(candidates),
             texts,
             method_cautions(candidates),
             found.left_out_cautions(),
-            found.run_cautions(),
+            said_of_hosts(
+                {one.host: one.verdict.cautions for one in found.judged}, without=_OF_HOSTS
+            ),
         ),
     )
 
 
-def _candidate(
-    variant: str,
-    found: _Hosts,
-    looks: Looks,
-    beside: Sequence[tuple[Multilevel, HostLevel | None]] = (),
-) -> CandidateVerdict:
+def _over_hosts(
+    variant: str, found: _Hosts, looks: Looks, beside: Sequence[Multilevel]
+) -> Multilevel:
+    """Compare a candidate over the hosts that can; what crashes on another one is not decided."""
     results = {one.host: one.results[variant] for one in found.judged if variant in one.results}
-    whole: Multilevel | None = next(iter(results.values()), None)
-    level: HostLevel | None = None
-    if len(results) > 1:
-        whole, level = over_hosts(
-            results, weights=found.question.weights, looks=looks, beside=beside
-        )
+    (whole, *others) = results.values()
+    if others:
+        whole = over_hosts(results, weights=found.question.weights, looks=looks, beside=beside)
     crashed = [one.crashed[variant] for one in found.judged if variant in one.crashed]
-    if whole is not None and crashed:
-        whole = undecided_by(whole, sum(crashed, Counter()))
-    return CandidateVerdict(variant=variant, multilevel=whole, hosts=level)
+    return undecided_by(whole, sum(crashed, Counter())) if crashed else whole
 
 
 def _explained(
-    candidates: Sequence[CandidateVerdict], opened: OpenedFleet, found: _Hosts
+    candidates: Sequence[CandidateVerdict], found: _Hosts
 ) -> tuple[tuple[CandidateVerdict, ...], tuple[Caution]]:
-    judged = [one.host for one in found.judged]
+    opened, judged = found.fleet, [one.host for one in found.judged]
     hosts = tuple(one for one in opened.fleet.hosts if one.host in judged)
     joined = joined_trial(replace(opened, fleet=replace(opened.fleet, hosts=hosts)))
     base = joined.manifest.baseline
@@ -448,8 +391,8 @@ def _explained(
 
 
 def _host_cautions(found: _Hosts) -> Iterator[Caution]:
-    yield from host_cautions(found.progress)
-    if len(found.judged) == 1 < sum(one.counting > 0 for one in found.progress):
+    yield from host_cautions(found.fleet.progress)
+    if len(found.judged) == 1 < sum(one.counting > 0 for one in found.fleet.progress):
         name = found.judged[0].host
         text = f"one host only ({name}) can be judged: nothing is said of others"
         yield Caution("one-host", text, (name,))
@@ -521,9 +464,11 @@ _WHY = {
 }
 
 
-def refuse_of_fleet(fleet: Path, options: Iterable[str], command: str = "verdict") -> None:
-    """Refuse the first of these options, if there is one."""
-    for option in options:
+def refuse_of_fleet(
+    fleet: Path, options: Iterable[str], command: str = "verdict", *, level: str
+) -> None:
+    """Refuse the first of these options, if there is one, and any level but processes."""
+    for option in (*options, f"--level {level}"):
         if option in _WHY:
             why, instead = _WHY[option]
             raise UsageError(

@@ -8,8 +8,9 @@ gives; beside it stands the largest speedup that HPT claims with the same confid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ from ..pages.model import Caution, ShortSentence, merged, plain
 from ..pages.result import lazily
 from ..plan.certificate import Certificate, differences, newest_for, read_certificate
 from ..record.manifest import warmup_in_force
-from ..record.trial_files import CERTIFICATES, Manifest
+from ..record.trial_files import CERTIFICATES
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction
 from .cautions import by_services, method_cautions, question_cautions, rows_of, run_cautions
@@ -66,10 +67,10 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
-    from ..data.runs import Unit
+    from ..data.fleet import OpenedFleet
     from ..methods.multilevel.result import Multilevel
-    from ..record.run_numbers import MetricInfo
     from .panel import Panel
+    from .sides import VariantSide
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,20 @@ class Question:
     always_valid: bool = False
     explain: bool = False
     certificate: str | Path | None = None
+    unnamed: Sequence[str] = ()
     usual: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        asked: Trial | OpenedFleet,
+        metric: str | None,
+        **rules: Any,  # noqa: ANN401 - the further fields
+    ) -> Question:
+        """Ask for a metric; where none is named for the usual one, whatever other ones benchmarks declare."""
+        if metric is not None:
+            return cls(metric, usual=asked.is_usual(metric), **rules)
+        return cls(asked.default_metric, unnamed=asked.unnamed, **rules)
 
     def chosen_in(self, trial: Trial) -> tuple[str, ...]:
         """Name the variants of a trial that are judged, the baseline among them."""
@@ -116,6 +130,19 @@ class Question:
             looks=looks,
             beside=beside,
         )
+
+
+def in_one_family(
+    each: Mapping[str, Callable[[Sequence[Multilevel]], Multilevel]], *, planned: bool
+) -> dict[str, Multilevel]:
+    """Compare each candidate, several beside the others: by a plan of looks they share the risk already."""
+    alone = {name: compare(()) for name, compare in each.items()}
+    if planned or len(alone) < 2:
+        return alone
+    return {
+        name: compare([one for other, one in alone.items() if other != name])
+        for name, compare in each.items()
+    }
 
 
 def _certificate(
@@ -197,8 +224,9 @@ def judge(
     StoreError
         If the certificate named is none.
     """
-    question = Question(
-        metric=trial.default_metric if metric is None else metric,
+    question = Question.of(
+        trial,
+        metric,
         confidence=confidence,
         benchmarks=benchmarks,
         variants=variants,
@@ -209,30 +237,22 @@ def judge(
         always_valid=always_valid,
         explain=explain,
         certificate=certificate,
-        usual=metric is None or trial.is_usual(metric),
     )
-    unnamed = trial.unnamed if metric is None else ()
-    answer = judge_host(trial, question)
-    return replace(answer, cautions=merged(question_cautions(unnamed), answer.cautions))
+    return judge_host(trial, question)
 
 
 def judge_host(trial: Trial, question: Question) -> Verdict:
     """Answer a question of one trial."""
     manifest, metric = trial.manifest, question.metric
-    info = trial.metric(metric)
+    trial.metric(metric)  # an unknown one is refused first
     chosen = question.chosen_in(trial)
     looks = looks_at([manifest], question.looks, always_valid=question.always_valid)
     sides = sides_of(trial, metric, chosen, question.benchmarks)
     base = sides[manifest.baseline]
     plan = manifest.looks_plan
     pairs = {x: comparable(side, base) for x, side in sides.items() if x != manifest.baseline}
-    found = {x: question.compare(*both, looks) for x, both in pairs.items() if both is not None}
-    if len(found) > 1 and plan is None:  # by a plan they share the risk already
-        found = {
-            x: question.compare(*both, looks, [one for y, one in found.items() if y != x])
-            for x, both in pairs.items()
-            if both is not None
-        }
+    compared = {x: partial(question.compare, *both, looks) for x, both in pairs.items() if both}
+    found = in_one_family(compared, planned=plan is not None)
     for name in found.keys() & (() if plan is None else plan.left):
         # nothing is said of the baseline's further sessions: it needed no more, as was planned
         kept = (one for one in found[name].cautions if one.code != "sessions-left-out")
@@ -255,20 +275,12 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if plan is not None:
         closed = plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
     measured_s = session_seconds(trial, trial.sessions)
-    drawn = drawn_layouts(trial, chosen)
-    return Verdict(
-        data=data_of(manifest, metric, info, trial.path, outermost=trial.outermost),
-        counts=counts_of(trial, metric, chosen, sides.values()),
-        question=question,
-        look=looks.at(question.confidence),
-        finished=trial.finished,
-        candidates=candidates,
-        alone=alone,
+    told = told_by(trial, question, sides, looks, candidates, alone=alone)
+    return replace(
+        told,
         diagnosis=diagnosis,
         certificate=certificate,
-        layouts=counted_layouts([drawn]),
-        iterations=tuple(one for m in matrices for one in m.judged_iterations.values()),
-        quantile=with_numbers(trial.quantile_basis(metric), matrices, manifest.baseline),
+        quantile=with_numbers(told.quantile, matrices, manifest.baseline),
         way_on=WayOn(
             closed=closed,
             in_vain=manifest.must_raise is not None,
@@ -280,14 +292,8 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
             session_s=measured_s / trial.sessions if measured_s and trial.sessions else None,
         ),
         cautions=merged(
-            run_cautions(
-                trial,
-                sides.values(),
-                metric,
-                asked=question.benchmarks,
-                rows=rows_of(candidates, alone),
-                drawn=drawn,
-            ),
+            question_cautions(question.unnamed),
+            told.cautions,
             () if diagnosis is None else diagnosis.cautions,
             method_cautions(candidates),
             last,
@@ -295,21 +301,46 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     )
 
 
-def data_of(
-    manifest: Manifest, metric: str, info: MetricInfo, path: Path, *, outermost: Unit = "session"
-) -> JudgedData:
-    """Say what a trial is that is judged by a metric."""
-    return JudgedData(
-        trial=manifest.trial,
-        path=str(path),
-        campaign=manifest.campaign_name,
-        campaign_path=manifest.campaign_path,
-        host=manifest.host,
-        metric=metric,
-        unit=info.unit,
-        better=info.better,
-        baseline=manifest.baseline,
-        outermost=outermost,
+def told_by(
+    trial: Trial,
+    question: Question,
+    sides: Mapping[str, VariantSide],
+    looks: Looks,
+    candidates: Sequence[CandidateVerdict],
+    *,
+    alone: Sequence[VariantSummary] = (),
+    host: str | None = None,
+) -> Verdict:
+    """Give the verdict with what holds for the trial's runs; within a fleet it is that of a `host`."""
+    manifest, metric, those = trial.manifest, question.metric, tuple(sides.values())
+    info, drawn = trial.metric(metric), drawn_layouts(trial, sides)
+    cells = [one.matrix.judged_iterations for one in those if one.matrix is not None]
+    rows = rows_of(candidates, alone)
+    return Verdict(
+        data=JudgedData(
+            trial=manifest.trial,
+            path=str(trial.path),
+            campaign=manifest.campaign_name,
+            campaign_path=manifest.campaign_path,
+            host=manifest.host,
+            metric=metric,
+            unit=info.unit,
+            better=info.better,
+            baseline=manifest.baseline,
+            outermost=trial.outermost,
+        ),
+        counts=counts_of(trial, metric, tuple(sides), those),
+        question=question,
+        look=looks.at(question.confidence),
+        finished=trial.finished,
+        candidates=tuple(candidates),
+        alone=tuple(alone),
+        layouts=counted_layouts([drawn]),
+        iterations=tuple(replace(one, host=host) for cell in cells for one in cell.values()),
+        quantile=trial.quantile_basis(metric),
+        cautions=tuple(
+            run_cautions(trial, those, metric, asked=question.benchmarks, rows=rows, drawn=drawn)
+        ),
     )
 
 

@@ -144,11 +144,17 @@ class HptBound:
 class CandidateVerdict:
     """One candidate against the baseline."""
 
+    derived: ClassVar[tuple[str, ...]] = ("hosts",)
+
     variant: str
     multilevel: Multilevel | None
     hpt_speedup: HptBound | None = None
     panel: Panel | None = None
-    hosts: HostLevel | None = None
+
+    @property
+    def hosts(self) -> HostLevel | None:
+        """What was found on these very hosts; None of a trial."""
+        return None if self.multilevel is None else self.multilevel.hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,6 +146,7 @@ def named(hosts, benchmarks, sessions, shift, count):
             lines=(),
             each=each,
             common=np.ones(benchmarks, dtype=bool),
+            weights=np.ones(benchmarks),
             suite=each,
         )
         found = {one.host for one in disagreements_of(table, 0.05)[1]}

@@ -174,8 +174,8 @@ _NAN = math.nan
 class HostTable:
     """Tables of the shape (hosts, benchmarks), on the log scale; nan where a host has no value.
 
-    `lines` are the hosts' own, None where a host has none. `common` tells which benchmarks all hosts
-    have; `suite` is each host's mean over these, arrays of shape (hosts,). `sessions` are the values
+    `lines` are the hosts' own, None where a host has none. `common` tells of which benchmarks all hosts
+    have a ratio, `weights` are 0 of the others; `suite` is each host's mean over these, arrays of shape (hosts,). `sessions` are the values
     behind the error of each line, of the candidate and of the baseline, shape (hosts, benchmarks, 2),
     0 where there is none; `suite_sessions` the fewest of those behind the suite's, shape (hosts, 2).
     """
@@ -185,9 +185,15 @@ class HostTable:
     lines: tuple[tuple[Line | None, ...], ...]
     each: Estimates
     common: Flags
+    weights: Array
     suite: Estimates
     sessions: Integers
     suite_sessions: Integers
+
+    @property
+    def lacking(self) -> list[int]:
+        """The columns of benchmarks that some host lacks."""
+        return np.flatnonzero(np.isnan(self.each.estimate).any(axis=0)).tolist()
 
     def of(self, k: int) -> list[Line]:
         """Give the lines of the benchmark in column `k`."""
@@ -204,7 +210,10 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
     estimate = np.array(
         [[_NAN if not x or x.speedup is None else math.log(x.speedup) for x in row] for row in rows]
     )
-    common: Flags = np.asarray(~np.isnan(estimate).any(axis=0))
+    ratios = [
+        all(line is None or line.scale == "log" for line in x) for x in zip(*rows, strict=True)
+    ]
+    common: Flags = np.asarray(~np.isnan(estimate).any(axis=0) & ratios)
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
     errors = [[error_of(line) for line in row] for row in rows]
@@ -218,6 +227,7 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
             estimate, errors, np.array([[x.sessions if x else 0 for x in row] for row in rows])
         ),
         common=common,
+        weights=share,
         suite=_suites(tuple(results.values()), rows, estimate, share),
         sessions=sessions,
         suite_sessions=used.min(axis=1),
@@ -318,7 +328,7 @@ def _suites(
     errors = []
     for one, row in zip(results, rows, strict=True):
         used = [line for line, yes in zip(row, some.tolist(), strict=True) if yes and line]
-        own = sum(line.speedup is not None for line in one.benchmarks)
+        own = sum(line.speedup is not None and line.scale == "log" for line in one.benchmarks)
         error = UNKNOWN_ERROR
         if len(used) == 1:
             error = error_of(used[0])

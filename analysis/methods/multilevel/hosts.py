@@ -13,7 +13,7 @@ of the latter.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -81,7 +81,7 @@ class HostEstimates:
 
     `found` are those of the benchmarks, `suite` that of their mean, arrays of one entry; `groups` and
     `suite_groups` are the hosts' (`groups_of`); `outer` are what the hosts' values alone say, of benchmarks and
-    suite, where the lines are those of hosts like these; `weights` are 0 for what some host lacks; `identities` are
+    suite, where the lines are those of hosts like these; `identities` are
     by benchmark; `beside` are the lines of the other candidates on the same level, each by itself.
     """
 
@@ -92,7 +92,6 @@ class HostEstimates:
     suite_groups: Integers
     outer: tuple[Estimates, Estimates] | None = None
     law: ErrorLaw
-    weights: Array
     margin: float
     correction: Correction
     sign: int
@@ -126,7 +125,7 @@ def with_identities(level: HostEstimates) -> HostEstimates:
         if each[0].candidate * each[0].baseline == 0:
             estimate[k] = level.sign * FAR * np.sign(each[0].candidate - each[0].baseline)
     found = level.found._replace(estimate=estimate, chance=identity_pvalue(cells, cells))
-    least = cells[level.weights > 0].min(initial=np.inf)
+    least = cells[level.table.weights > 0].min(initial=np.inf)
     chance = identity_pvalue(least, least) if least < np.inf else np.array(np.nan)
     suite = level.suite._replace(chance=chance[None])
     return replace(level, found=found, suite=suite, identities=known)
@@ -219,7 +218,7 @@ def _spread(spreads: list[float | None]) -> float | None:
 
 def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless hosts share two."""
-    if int((level.weights > 0).sum()) < 2:
+    if int((level.table.weights > 0).sum()) < 2:
         return None
     count, more = level.sharing, np.ones(level.sharing - 1)
     rule: Correction = "holm" if count > 1 else "none"
@@ -227,22 +226,22 @@ def suite_lines(level: HostEstimates) -> tuple[Line, Line] | None:
     numbers = _decided(level, d, 0, "these", suite=True)
     these = Line(**numbers, of_suite=True, outcome=d.outcome[0])
     half = (d.high - d.low) / 2
-    each = np.where(level.weights > 0, level.found.estimate, np.nan)
-    wide = float(similar_half(each, level.weights, half[0], level.law.alpha))
+    each = np.where(level.table.weights > 0, level.found.estimate, np.nan)
+    wide = float(similar_half(each, level.table.weights, half[0], level.law.alpha))
     centre = float(level.suite.estimate[0])
     similar = similar_line(these.speedup, centre, wide, level.margin)
     if count > 1:
         own = replace(level.law, alpha=level.law.alpha / count)
         half = own.half(level.suite.error, level.suite.freedom, level.suite.parts)
         half = np.where(np.isnan(d.low), np.nan, half + level.suite.widening)
-        wide = float(similar_half(each, level.weights, half[0], own.alpha))
+        wide = float(similar_half(each, level.table.weights, half[0], own.alpha))
         word = similar_line(these.speedup, centre, wide, level.margin).outcome
         similar = replace(similar, outcome=word)
     return these, similar
 
 
 def more_hosts(
-    level: HostEstimates, lines: tuple[Line, ...], suite: tuple[Line, Line] | None
+    level: HostEstimates, lines: tuple[Line, ...], these: Line | None
 ) -> tuple[MoreHosts, ...]:
     """Advise how many more hosts would decide the lines on hosts like these that are undecided."""
     assert level.outer is not None  # else more hosts change nothing
@@ -250,7 +249,7 @@ def more_hosts(
     outer = Estimates._make([*map(np.concatenate, parts), None, ("t", "t"), None, None])
     names = [*(line.name for line in lines), None]
     open_ = [line.outcome == "undecided" and line.reason is None for line in lines]
-    open_.append(suite is not None and suite[0].outcome == "undecided" and suite[0].cut is None)
+    open_.append(these is not None and these.outcome == "undecided" and these.cut is None)
     some = np.array(open_) & (outer.error > 0)
     if not some.any():
         return ()
@@ -382,6 +381,7 @@ def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
     return places, pairs.changed(lambda part: part[places])
 
 
+_NAMED = 3
 _FEW = 5  # hosts below which little is known of others like them
 _OF_ALL = {  # said of all hosts together, or of a host's own words, which are not shown
     *("few-benchmarks", "fails-more", "fails-always", "fails-in-one-session"),
@@ -394,8 +394,8 @@ def over_hosts(
     *,
     weights: Mapping[str, float] | None = None,
     looks: int | Looks = 1,
-    beside: Sequence[tuple[Multilevel, HostLevel | None]] = (),
-) -> tuple[Multilevel, HostLevel]:
+    beside: Sequence[Multilevel] = (),
+) -> Multilevel:
     """Put the verdicts of several hosts on one candidate together; `beside` are those on others that share the risk."""
     if len(results) < 2:
         raise InsufficientDataError(
@@ -408,24 +408,19 @@ def over_hosts(
     look = Looks.of(looks, always_valid=False)
     alpha = look.alpha(first.confidence)
     table = table_of(results, weights)
-    on_these, like_these = _levels(table, first, weights, alpha, beside)
+    on_these, like_these = _levels(table, first, alpha, beside)
     failing = failing_over_hosts(
         [{line.name: line for line in one.benchmarks} for one in results.values()],
         risk=alpha / 2,
-        beside=[line.pvalue_fails for one, _ in beside for line in one.benchmarks],
+        beside=[line.pvalue_fails for one in beside for line in one.benchmarks],
     )
-    lines = benchmark_lines(like_these, failing)
-    suite = bounded_suite(steady_suite(suite_lines(like_these), lines), lines)
-    own = benchmark_lines(on_these, failing)
-    own_suite = bounded_suite(steady_suite(suite_lines(on_these), own), own)
+    told = _told(like_these, failing)
     tests, disagreements = disagreements_of(table, alpha)
     level = HostLevel(
         hosts=table.hosts,
         sessions=sum(one.sessions for one in results.values()),
-        benchmarks=own,
-        these=own_suite[0] if own_suite else None,
-        similar=own_suite[1] if own_suite else None,
-        left_out=tuple(table.benchmarks[k] for k in np.flatnonzero(~table.common).tolist()),
+        **_told(on_these, failing),
+        left_out=tuple(table.benchmarks[k] for k in table.lacking),
         spread={
             name: math.expm1(float(logs.std(ddof=1))) if logs.size > 1 else None
             for name, column in zip(table.benchmarks, table.each.estimate.T, strict=True)
@@ -434,9 +429,9 @@ def over_hosts(
         effects=effects_of(table, alpha),
         tests=tests,
         disagreements=tuple(disagreements),
-        more_hosts=more_hosts(like_these, lines, suite),
+        more_hosts=more_hosts(like_these, told["benchmarks"], told["these"]),
     )
-    whole = replace(
+    return replace(
         first,
         design="hosts",
         candidates=1 + len(beside),
@@ -444,27 +439,32 @@ def over_hosts(
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
         sessions_baseline=sum(one.sessions_baseline for one in results.values()),
-        benchmarks=lines,
-        these=suite[0] if suite else None,
-        similar=suite[1] if suite else None,
+        **told,
         occasions=None,
         outermost="host",
         dependence=None,
+        hosts=level,
         cautions=(
-            *failing_cautions(lines),
+            *failing_cautions(told["benchmarks"]),
             *_cautions(table, level),
             *_common_cautions(results),
         ),
     )
-    return whole, level
+
+
+def _told(level: HostEstimates, failing: Mapping[str, Failing]) -> dict[str, Any]:
+    """Give the lines of the benchmarks and of the suite, as a result holds them."""
+    lines = benchmark_lines(level, failing)
+    suite = bounded_suite(steady_suite(suite_lines(level), lines), lines)
+    these, similar = suite or (None, None)
+    return {"benchmarks": lines, "these": these, "similar": similar}
 
 
 def _levels(
     table: HostTable,
     first: Multilevel,
-    weights: Mapping[str, float] | None,
     alpha: float,
-    beside: Sequence[tuple[Multilevel, HostLevel | None]],
+    beside: Sequence[Multilevel],
 ) -> tuple[HostEstimates, HostEstimates]:
     """Give what the lines on these hosts and on hosts like these are made of."""
     groups = groups_of(table.each, table.sessions)
@@ -472,7 +472,6 @@ def _levels(
     suite = table.suite.changed(lambda part: part[:, None])
     suite_groups = groups_of(suite, table.suite_sessions[:, None])
     inner_suite, outer_suite = inner_of(suite, suite_groups), of_differences(suite.estimate)
-    share = np.array([float((weights or {}).get(name, 1.0)) for name in table.benchmarks])
     on_these = HostEstimates(
         table=table,
         found=inner,
@@ -480,18 +479,17 @@ def _levels(
         groups=groups,
         suite_groups=suite_groups,
         law=ErrorLaw(alpha=alpha),
-        weights=np.where(table.common, share, 0.0),
         margin=math.log1p(first.margin),
         correction=first.correction,
         sign=1 if first.better == "higher" else -1,
-        beside=[(own or one).benchmarks for one, own in beside],
+        beside=[(one.hosts or one).benchmarks for one in beside],
     )
     like_these = replace(
         on_these,
         found=outer_of(inner, outer),
         suite=outer_of(inner_suite, outer_suite),
         outer=(outer, outer_suite),
-        beside=[one.benchmarks for one, _ in beside],
+        beside=[one.benchmarks for one in beside],
     )
     return with_identities(on_these), with_identities(like_these)
 
@@ -564,7 +562,7 @@ def _cautions(table: HostTable, level: HostLevel) -> Iterator[Caution]:
     if len(table.hosts) < _FEW:
         yield Caution("few-hosts", f"{len(table.hosts)} hosts say little about others like them")
     yield from _unequal(table, level)
-    for k in np.flatnonzero(~table.common).tolist():
+    for k in table.lacking:
         unknown = np.flatnonzero(np.isnan(table.each.estimate[:, k])).tolist()
         text = f"cannot be judged on {figures.listed([table.hosts[i] for i in unknown])}"
         name = table.benchmarks[k]
@@ -599,18 +597,31 @@ def _unequal(table: HostTable, level: HostLevel) -> Iterator[Caution]:
 
 
 def _common_cautions(results: Mapping[str, Multilevel]) -> Iterator[Caution]:
-    """Say what hosts say of their own sessions, once, with the hosts that it holds for."""
-    holds: dict[tuple[Caution, str], list[str]] = {}
-    for host, one in results.items():
-        for caution in one.cautions:
-            if caution.code not in _OF_ALL:
-                # the numbers of one host are not another's
-                own = caution.text if caution.code == "unequal-sessions" else ""
-                holds.setdefault((caution, own), []).append(host)
-    for (caution, _), hosts in holds.items():
-        where = "all hosts" if len(hosts) == len(results) else figures.listed(hosts, 3)
-        about = (*hosts[:3], *caution.about)
-        short = None if caution.short is None else caution.short.about(*hosts)
-        yield Caution(caution.code, f"on {where}: {caution.text}", about, short)
+    """Say what hosts say of their own sessions, and how many benchmarks there are."""
+    each = {host: one.cautions for host, one in results.items()}
+    yield from said_of_hosts(each, without=_OF_ALL, apart=("unequal-sessions",))
     few = [c for one in results.values() for c in one.cautions if c.code == "few-benchmarks"]
     yield from few[:1]
+
+
+def said_of_hosts(
+    each: Mapping[str, Sequence[Caution]],
+    *,
+    without: Collection[str],
+    apart: Collection[str] = (),
+) -> Iterator[Caution]:
+    """Say what hosts say, each thing once, with the hosts that it holds for; of codes `apart` each text is a thing."""
+    holds: dict[tuple[Caution, str], dict[str, str]] = {}
+    for host, cautions in each.items():
+        for caution in cautions:
+            if caution.code not in without:
+                key = caution, caution.text if caution.code in apart else ""
+                holds.setdefault(key, {})[host] = caution.text
+    for (caution, _), texts in holds.items():
+        hosts = [*texts]
+        where = "all hosts" if len(hosts) == len(each) else figures.listed(hosts, _NAMED)
+        # the numbers of one host are not another's
+        where += f", such as {hosts[0]}" * (len(set(texts.values())) > 1)
+        about = (*hosts[:_NAMED], *caution.about)
+        short = None if caution.short is None else caution.short.about(*hosts)
+        yield Caution(caution.code, f"on {where}: {texts[hosts[0]]}", about, short)

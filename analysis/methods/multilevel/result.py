@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .design import Design, Totals
     from .estimates import Identity, LawName, Scale
     from .failures import Fails
+    from .host_effects import HostLevel
     from .law import LookRisk
     from .values import SessionDependence, Source
 
@@ -308,6 +309,8 @@ class Multilevel(Result):
     dependence : Dependence or None
         Whether a session resembles the one before it; None with fewer than eight sessions, and where
         their order is not known.
+    hosts : HostLevel or None
+        Of several hosts what holds on these very hosts: `benchmarks` and the suite are of hosts like these.
     """
 
     method: ClassVar[str] = "multilevel"
@@ -337,6 +340,7 @@ class Multilevel(Result):
     outermost: Unit = "session"
     dependence: SessionDependence | None = None
     candidates: int = 1
+    hosts: HostLevel | None = None
     references: tuple[str, ...] = REFERENCES
 
     @property

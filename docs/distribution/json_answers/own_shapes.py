@@ -210,7 +210,7 @@ OWN: dict[type, Own] = {
         | {"leader": str | None, "notes": tuple[str, ...], "standing": compare.Standing | None}
         | {
             "candidates": [
-                hints_of(verdict.CandidateVerdict) | _COMMAND | {"means?": dict[str, float]}
+                keys_of_result(verdict.CandidateVerdict) | _COMMAND | {"means?": dict[str, float]}
             ]
         },
         fields=False,

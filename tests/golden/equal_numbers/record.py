@@ -60,13 +60,13 @@ def computed():
         result = multilevel(*sides(100 * seed, *design))
         lines = gate(result, "slower>1%").to_dict()["candidates"][0]["benchmarks"]
         hosts = {f"h{k}": multilevel(*sides(100 * seed + 10 * k, *design)) for k in range(1, 4)}
-        like, level = over_hosts(hosts)
+        like = over_hosts(hosts)
         found[name] = {
             "lines": told((*result.benchmarks, result.these, result.similar)),
             "gate": [[line["pvalue_condition"], line["outcome"]] for line in lines],
             "hosts like these": told((*like.benchmarks, like.these, like.similar)),
-            "on these hosts": told((*level.benchmarks, level.these, level.similar)),
-            "disagreements": [[d.host, d.benchmark, d.pvalue] for d in level.disagreements],
+            "on these hosts": told((*like.hosts.benchmarks, like.hosts.these, like.hosts.similar)),
+            "disagreements": [[d.host, d.benchmark, d.pvalue] for d in like.hosts.disagreements],
         }
     new, old = (drawn(7 + k, [(1, 6)], first=9 * k, name=n) for k, n in enumerate(("new", "old")))
     found["confounded"] = multilevel(new, old).occasions

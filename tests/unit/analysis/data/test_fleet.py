@@ -56,23 +56,29 @@ def trial(tmp_path, synthetic):
     return make
 
 
-def merge(*words):
+def run(*words):
     out, err = io.StringIO(), io.StringIO()
-    code = main(["merge", *map(str, words)], out, err)
+    code = main([str(word) for word in words], out, err)
     return code, out.getvalue(), err.getvalue()
+
+
+def merge(*words, code=0):
+    found, out, err = run("merge", *words)
+    assert found == code
+    return out or err
+
+
+def states_of(folder):
+    return [one.state for one in read_hosts(folder, read_fleet(folder))]
 
 
 def test_trials_of_several_hosts_become_a_fleet_of_copies(trial, tmp_path):
     paths = [trial("one"), trial("two", "lab2", "b"), trial("three", "lab3", "c")]
-    code, told, _ = merge(*paths, "-o", tmp_path / "fleet")
-    assert code == 0
+    told = merge(*paths, "-o", tmp_path / "fleet")
     assert "a fleet of 3 hosts" in told
     fleet = read_fleet(tmp_path / "fleet")
-    assert (fleet.names, fleet.identity, fleet.submitted_at) == (
-        ("lab1", "lab2", "lab3"),
-        "0" * 64,
-        None,
-    )
+    assert fleet.names == ("lab1", "lab2", "lab3")
+    assert (fleet.identity, fleet.submitted_at) == ("0" * 64, None)
     for path, name in zip(paths, fleet.names, strict=True):
         for file in path.rglob("*"):
             if file.is_file():
@@ -100,26 +106,22 @@ def test_what_each_session_builds_is_told_apart_by_its_commit(trial, tmp_path, c
 
 def test_two_trials_of_a_host_become_its_sessions_in_the_fleet(trial, tmp_path):
     paths = [trial("one"), trial("two"), trial("three", "lab2", "b")]
-    code, told, _ = merge(*paths, "-o", tmp_path / "fleet", "--json")
-    assert code == 0
+    told = merge(*paths, "-o", tmp_path / "fleet", "--json")
     hosts = json.loads(told)["hosts"]
     assert [(one["host"], one["sessions"], len(one["trials"])) for one in hosts] == [
         ("lab1", 4, 2),
         ("lab2", 2, 1),
     ]
-    assert [
-        one.state for one in read_hosts(tmp_path / "fleet", read_fleet(tmp_path / "fleet"))
-    ] == ["complete", "complete"]
+    assert states_of(tmp_path / "fleet") == ["complete", "complete"]
 
 
 def test_one_id_with_two_names_is_decided_by_whoever_merges(trial, tmp_path):
     # cloned images share an id; a host may have been renamed
     paths = [trial("one", "lab1"), trial("two", "lab2")]
-    code, _, err = merge(*paths, "-o", tmp_path / "all")
-    assert code == 2
+    err = merge(*paths, "-o", tmp_path / "all", code=2)
     assert "--as fleet" in err
-    assert merge(*paths, "-o", tmp_path / "all", "--as", "sessions")[0] == 0
-    assert merge(*paths, "-o", tmp_path / "fleet", "--as", "fleet")[0] == 0
+    merge(*paths, "-o", tmp_path / "all", "--as", "sessions")
+    merge(*paths, "-o", tmp_path / "fleet", "--as", "fleet")
     assert read_fleet(tmp_path / "fleet").names == ("lab1", "lab2")
 
 
@@ -135,24 +137,21 @@ def test_hosts_without_an_id_are_told_apart_by_name_or_refused(trial, tmp_path):
     same = [trial("three", "lab3", "unknown"), trial("four", "lab3", "unknown")]
     with pytest.raises(StoreError, match="is unknown"):
         merge_hosts(named_trials(same), tmp_path / "other")
-    code, _, err = merge(*same, "-o", tmp_path / "other")
-    assert code == 5
+    err = merge(*same, "-o", tmp_path / "other", code=5)
     assert not (tmp_path / "other").exists()
     assert "machine id" in err
 
 
 def test_several_hosts_are_no_sessions(trial, tmp_path):
     paths = [trial("one"), trial("two", "lab2", "b")]
-    code, _, err = merge(*paths, "-o", tmp_path / "all", "--as", "sessions")
-    assert code == 5
+    err = merge(*paths, "-o", tmp_path / "all", "--as", "sessions", code=5)
     assert "--as fleet" in err
 
 
 def test_another_campaign_is_refused_with_what_differs(trial, tmp_path):
     other = {**CAMPAIGN, "protocol": {"sessions": 2, "runs": 3}}
     paths = [trial("one"), trial("two", "lab2", "b", campaign=other, campaign_sha256="1" * 64)]
-    code, _, err = merge(*paths, "-o", tmp_path / "fleet")
-    assert code == 5
+    err = merge(*paths, "-o", tmp_path / "fleet", code=5)
     assert "protocol.runs is 2 and 3" in err
     assert list(tmp_path.glob("*fleet*")) == []
 
@@ -162,30 +161,27 @@ def test_another_seed_is_the_same_campaign_and_every_reader_knows(trial, tmp_pat
     merge_hosts(named_trials([trial("one"), other]), tmp_path / "fleet")
     fleet = read_fleet(tmp_path / "fleet")
     assert fleet.identities == ("1" * 64,)
-    assert [one.state for one in read_hosts(tmp_path / "fleet", fleet)] == ["complete"] * 2
+    assert states_of(tmp_path / "fleet") == ["complete"] * 2
 
 
 def test_an_unfinished_trial_is_a_host_that_is_not_finished(trial, tmp_path):
     paths = [trial("one"), trial("two", "lab2", "b", status="interrupted")]
-    assert merge(*paths, "-o", tmp_path / "fleet")[0] == 0
-    states = read_hosts(tmp_path / "fleet", read_fleet(tmp_path / "fleet"))
-    assert [one.state for one in states] == ["complete", "partial"]
+    merge(*paths, "-o", tmp_path / "fleet")
+    assert states_of(tmp_path / "fleet") == ["complete", "partial"]
 
 
 def test_a_fleet_grows_by_merging_it_with_a_trial(trial, tmp_path):
     merge(trial("one"), trial("two", "lab2", "b"), "-o", tmp_path / "small")
-    code, _, _ = merge(tmp_path / "small", trial("three", "lab3", "c"), "-o", tmp_path / "large")
-    assert code == 0
+    merge(tmp_path / "small", trial("three", "lab3", "c"), "-o", tmp_path / "large")
     assert read_fleet(tmp_path / "large").names == ("lab1", "lab2", "lab3")
-    code, _, err = merge(tmp_path / "small", tmp_path / "large", "-o", tmp_path / "twice")
-    assert code == 2
+    err = merge(tmp_path / "small", tmp_path / "large", "-o", tmp_path / "twice", code=2)
     assert "name each trial once" in err
 
 
 def test_one_trial_is_a_fleet_of_one_host_where_it_is_asked_for(trial, tmp_path):
     path = trial("one")
-    assert merge(path, "-o", tmp_path / "all")[0] == 2
-    assert merge(path, "-o", tmp_path / "fleet", "--as", "fleet")[0] == 0
+    merge(path, "-o", tmp_path / "all", code=2)
+    merge(path, "-o", tmp_path / "fleet", "--as", "fleet")
     assert "one-host" in [c.code for c in judge_fleet(tmp_path / "fleet").cautions]
 
 
@@ -217,14 +213,12 @@ def test_fleets_make_a_fleet_whatever_their_ids(trial, tmp_path):
 
 def test_nodes_of_one_machine_are_told_apart_by_the_names_that_the_scheduler_gives(trial, tmp_path):
     paths = [trial("one", node="n1"), trial("two", node="n2")]  # one host name, one id
-    code, _, said = merge(*paths, "-o", tmp_path / "x")
-    assert code == 2
+    said = merge(*paths, "-o", tmp_path / "x", code=2)
     assert "the names n1, n2" in said
     assert "--as sessions" in said
-    code, _, _ = merge(*paths, "-o", tmp_path / "fleet", "--as", "fleet")
-    assert code == 0
+    merge(*paths, "-o", tmp_path / "fleet", "--as", "fleet")
     assert read_fleet(tmp_path / "fleet").names == ("n1", "n2")
-    assert merge(*paths, "-o", tmp_path / "trial", "--as", "sessions")[0] == 0
+    merge(*paths, "-o", tmp_path / "trial", "--as", "sessions")
 
 
 @pytest.mark.parametrize(
@@ -259,9 +253,7 @@ def test_a_host_of_a_fleet_keeps_the_name_that_somebody_gave_it(trial, tmp_path)
 def test_no_host_takes_the_place_of_the_fleets_own_record(trial, tmp_path):
     paths = [trial("one", "fleet.json"), trial("two", "lab2", "b")]
     merge_hosts(named_trials(paths), tmp_path / "fleet")
-    assert [
-        one.state for one in read_hosts(tmp_path / "fleet", read_fleet(tmp_path / "fleet"))
-    ] == ["complete", "complete"]
+    assert states_of(tmp_path / "fleet") == ["complete", "complete"]
 
 
 def test_another_program_is_no_drift_that_is_accepted_unasked(trial, tmp_path):
@@ -310,12 +302,6 @@ def fleet(fleet_folder, synthetic):
     return make
 
 
-def run(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(word) for word in words], out, err)
-    return code, out.getvalue(), err.getvalue()
-
-
 def test_sessions_of_all_hosts_keep_apart_with_every_run(fleet):
     folder = fleet()
     whole = joined_trial(open_fleet(folder), by="session")
@@ -345,7 +331,7 @@ def test_a_host_is_one_session_where_sessions_carry_the_claim(fleet):
         for name in HOSTS
         for trial in [read_trial(folder / name)]
     }
-    hosts, _ = over_hosts(own)
+    hosts = over_hosts(own)
     for line, over in zip(found.benchmarks, hosts.benchmarks, strict=True):
         assert line.differences == pytest.approx(over.differences)
         assert over.low <= line.low  # which adds what sessions say

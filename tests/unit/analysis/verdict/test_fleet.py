@@ -72,6 +72,13 @@ def fleet(fleet_folder, synthetic):
     return make
 
 
+def said(*words, code=0):
+    """Give what a command says, which ends with this code: on stdout, or of an error on stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    assert main([*map(str, words)], out, err) == code
+    return out.getvalue() or err.getvalue()
+
+
 def failing(*hosts, when=lambda row: row.variant == "new"):
     """Change hosts so that runs fail there: those of one variant, or those that are meant."""
     return lambda name, made: made.fail(when) if name in hosts else None
@@ -82,9 +89,9 @@ def test_it_is_the_hosts_own_verdicts_put_together(fleet):
     answer = judge_fleet(folder)
     own = {name: judge(read_trial(folder / name)) for name in ("lab1", "lab2", "lab3")}
     results = {name: one.candidates[0].multilevel for name, one in own.items()}
-    whole, level = over_hosts(results)
+    whole = over_hosts(results)
     assert answer.candidates[0].multilevel.to_dict() == whole.to_dict()
-    assert answer.candidates[0].hosts == level
+    assert answer.candidates[0].hosts == whole.hosts
     both = [sum(getattr(x.counts, k) for x in own.values()) for k in ("runs", "warmups")]
     counts = answer.counts
     assert [counts.sessions, counts.runs, counts.warmups] == [12, *both]
@@ -147,9 +154,7 @@ def test_several_candidates_share_the_risk_over_hosts_too(fleet):
 
 def test_the_json_has_every_host_and_missing_ones_are_never_averaged_over(fleet):
     folder = fleet([0.1, 0.12, 5.0, 0.09], absent=("lab3",))
-    out = io.StringIO()
-    assert main(["verdict", str(folder), "--json"], out, io.StringIO()) == 0
-    found = json.loads(out.getvalue())
+    found = json.loads(said("verdict", folder, "--json"))
     states = {one["host"]: one["state"] for one in found["hosts"]}
     assert states == {"lab1": "complete", "lab2": "complete", "lab3": "missing", "lab4": "complete"}
     missing = found["hosts"][2]
@@ -243,9 +248,7 @@ def test_no_host_at_all_is_an_error_that_says_how_each_stands(fleet):
     folder = fleet([0.1, 0.12], absent=("lab1", "lab2"))
     with pytest.raises(InsufficientDataError, match="lab1 is missing; lab2 is missing"):
         judge_fleet(folder)
-    err = io.StringIO()
-    assert main(["verdict", str(folder)], io.StringIO(), err) == 6
-    assert "fairtrial status" in err.getvalue()
+    assert "fairtrial status" in said("verdict", folder, code=6)
 
 
 def test_a_host_that_disagrees_is_named_with_what_differs_there(fleet):
@@ -317,15 +320,14 @@ def test_a_candidate_that_crashes_on_some_hosts_is_not_faster_by_the_others(flee
     told = [one for one in answer.cautions if one.code == "fails-always"]
     assert told[0].about == ("new", *lost)
     assert ("one-host" in [one.code for one in answer.cautions]) == (len(lost) == 3)
-    out = io.StringIO()
-    assert main(["gate", "slower>2%", str(folder)], out, io.StringIO()) == 1
-    assert main(["verdict", str(folder), "--gate", "slower>2%"], out, io.StringIO()) == 1
+    said("gate", "slower>2%", folder, code=1)
+    said("verdict", folder, "--gate", "slower>2%", code=1)
 
 
 def test_a_gate_of_a_candidate_that_crashes_everywhere_is_no(fleet):
-    folder, out = fleet([0.1, 0.1], change=failing("lab1", "lab2")), io.StringIO()
-    assert main(["gate", "slower>2%", str(folder)], out, io.StringIO()) == 1
-    assert main(["verdict", str(folder), "--gate", "slower>2%"], out, io.StringIO()) == 1
+    folder = fleet([0.1, 0.1], change=failing("lab1", "lab2"))
+    said("gate", "slower>2%", folder, code=1)
+    said("verdict", folder, "--gate", "slower>2%", code=1)
 
 
 @pytest.mark.parametrize(
@@ -341,9 +343,8 @@ def test_a_gate_of_a_candidate_that_crashes_everywhere_is_no(fleet):
 def test_what_is_for_one_host_is_refused_with_why_and_what_else(fleet, option, why, instead):
     folder = fleet([0.1, 0.1])
     for command in (["verdict"], ["gate", "slower>2%"])[: 1 + ("--level" in option)]:
-        err = io.StringIO()  # seen: gate took --level, and judged processes
-        assert main([*command, str(folder), *option.split()], io.StringIO(), err) == 2
-        told = err.getvalue()
+        # seen: gate took --level, and judged processes
+        told = said(*command, folder, *option.split(), code=2)
         assert "is for the trial of one host: " in told
         assert why in told
         assert instead in told
@@ -356,9 +357,8 @@ def test_a_fleet_beside_a_trial_is_counted_in_what_both_have(fleet, synthetic, t
         for name in ("old", "new")
     }
     trial = synthetic(times, sessions=4).write(tmp_path / "trial")
-    folder, out = fleet([0.1, -0.1, 0.02]), io.StringIO()
-    assert main(["verdict", f"{folder}:new", f"{trial}:old", "--explain"], out, io.StringIO()) == 0
-    told = " ".join(out.getvalue().split())
+    folder = fleet([0.1, -0.1, 0.02])
+    told = " ".join(said("verdict", f"{folder}:new", f"{trial}:old", "--explain").split())
     assert "7 sessions x 4 to 16 runs, sides measured in separate sessions" in told
     assert " more session" in told  # of the trial's side there are no more hosts
     assert "each of 3 hosts (lab1, lab2, lab3) is taken as one session" in told
@@ -417,10 +417,8 @@ def test_a_variant_or_a_benchmark_can_be_chosen_and_a_gate_decided(fleet):
     folder = fleet([0.1, 0.1, 0.1, 0.1, 0.1])
     answer = judge_fleet(folder, benchmarks=["text"])
     assert [line.name for line in answer.candidates[0].multilevel.benchmarks] == ["text"]
-    out = io.StringIO()
-    assert main(["gate", "slower>2%", f"{folder}:new"], out, io.StringIO()) == 0
-    assert "hosts" in out.getvalue()
-    assert main(["verdict", str(folder), "--gate", "faster<50%"], out, io.StringIO()) == 1
+    assert "hosts" in said("gate", "slower>2%", f"{folder}:new")
+    said("verdict", folder, "--gate", "faster<50%", code=1)
 
 
 def test_the_newest_in_runs_may_be_a_fleet(fleet, tmp_path, monkeypatch):
@@ -428,9 +426,7 @@ def test_the_newest_in_runs_may_be_a_fleet(fleet, tmp_path, monkeypatch):
     (tmp_path / "runs").mkdir()
     shutil.move(folder, tmp_path / "runs" / "fleet")
     monkeypatch.chdir(tmp_path)
-    out = io.StringIO()
-    assert main(["verdict", "--json"], out, io.StringIO()) == 0
-    assert len(json.loads(out.getvalue())["hosts"]) == 2
+    assert len(json.loads(said("verdict", "--json"))["hosts"]) == 2
 
 
 def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
@@ -452,18 +448,16 @@ def test_a_fleet_of_one_variant_gives_its_intervals_by_the_hosts(fleet):
 @pytest.mark.parametrize("hosts", [4, 6])
 def test_two_variants_over_all_hosts_are_explained_and_gated_by_hosts(fleet, hosts):
     folder = fleet([0.1, -0.1, 0.02, 0.3, 0.05, -0.2][:hosts])
-    out = io.StringIO()
     words = ["verdict", f"{folder}:new", f"{folder}:old", "--explain"]
-    assert main(words, out, io.StringIO()) == 0
-    assert f"new against old · wall time · {hosts} hosts x 16 runs" in out.getvalue()
-    assert " more host" in out.getvalue()
-    assert " more session" not in out.getvalue()
-    why = out.getvalue().partition("the published methods")[2].partition("cautions")[0]
+    told = said(*words)
+    assert f"new against old · wall time · {hosts} hosts x 16 runs" in told
+    assert " more host" in told
+    assert " more session" not in told
+    why = told.partition("the published methods")[2].partition("cautions")[0]
     assert "host" in why
     assert "session" not in why
-    out = io.StringIO()
-    assert main([*words[:3], "--gate", "slower>2%"], out, io.StringIO()) == 7
-    assert "than old on hosts like these: 2 % is neither" in " ".join(out.getvalue().split())
+    told = " ".join(said(*words[:3], "--gate", "slower>2%", code=7).split())
+    assert "than old on hosts like these: 2 % is neither" in told
 
 
 def test_iterations_are_told_host_by_host(fleet, monkeypatch):

@@ -20,7 +20,7 @@ def test_the_value_of_a_fleet_is_the_verdicts_over_hosts(fleet_night, tmp_path):
         for host in ("n1", "n2", "n3"):
             trial = read_trial(folder / host)
             results[host] = multilevel(trial.matrix("tip"), trial.matrix("v1"))
-        whole, _ = over_hosts(results)
+        whole = over_hosts(results)
         for line in whole.benchmarks:
             (series,) = [s for s in found.series if s.benchmark == line.name]
             assert series.logs[k] == pytest.approx(-math.log(line.speedup), abs=1e-12)

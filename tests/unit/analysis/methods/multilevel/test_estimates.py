@@ -546,7 +546,22 @@ def test_hosts_are_cells_of_what_does_not_vary(a, b):
     words = {(2, 1): "slower", (7, 7): "equivalent", (0, 3): "faster"}
     for hosts in (2, 3):
         each = {f"h{k}": judged({"x": constant(a, 4)}, {"x": constant(b, 4)}) for k in range(hosts)}
-        whole, level = over_hosts(each)
-        (line,), (own,) = whole.benchmarks, level.benchmarks
+        whole = over_hosts(each)
+        (line,), (own,) = whole.benchmarks, whole.hosts.benchmarks
         assert (own.outcome, own.identity.sessions) == (words[a, b], 4 * hosts)
         assert line.outcome == (words[a, b] if hosts > 2 else "undecided")
+
+
+@pytest.mark.parametrize("names", ["xy", "xyz", "xyzw"])
+def test_what_has_no_ratio_is_in_no_mean_of_hosts(names):
+    # seen: two such benchmarks ended in a traceback; authority: each host's own mean, which leaves them out
+    rows = [{b: one + 3 * (b in "zw") for b in names} for one in (C, B)]
+    each = {f"h{k}": judged(*rows) for k in range(2)}
+    whole, own = over_hosts(each), [one.these for one in each.values()]
+    assert whole.hosts.left_out == ()
+    assert whole.benchmarks[-1].speedup == pytest.approx(each["h0"].benchmarks[-1].speedup)
+    if names != "xyzw":
+        assert [*own, whole.these, whole.hosts.these] == [None] * 4
+    else:
+        assert whole.these.speedup == pytest.approx(stats.gmean([one.speedup for one in own]))
+        assert whole.hosts.these.error == pytest.approx(math.hypot(*(x.error for x in own)) / 2)
