@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -60,6 +60,8 @@ from .runs import Unit, differing, stored_together
 from .trial import Trial, read_trial
 
 _NAMED = 6
+_FIRST = 3  # hosts that are named of those that say the same
+_OF_HOSTS = {"still-running", "ended-early", "runs-missing"}  # the hosts' own cautions say it
 
 
 def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
@@ -94,6 +96,32 @@ def host_cautions(hosts: Sequence[HostProgress]) -> Iterator[Caution]:
             "cannot be separated from those of the programs",
             (counting[0],),
         )
+
+
+def said_of_hosts(
+    each: Mapping[str, Iterable[Caution]], *, without: Collection[str], apart: Collection[str] = ()
+) -> Iterator[Caution]:
+    """Say what hosts say, each thing once, of the hosts that it holds for; of codes `apart` each text is a thing."""
+    for caution, hosts in said_once(each, without=without, apart=apart):
+        short = None if caution.short is None else caution.short.about(*hosts)
+        yield replace(caution, about=(*hosts[:_FIRST], *caution.about), short=short)
+
+
+def said_once(
+    each: Mapping[str, Iterable[Caution]], *, without: Collection[str], apart: Collection[str] = ()
+) -> Iterator[tuple[Caution, tuple[str, ...]]]:
+    """Give each thing that hosts say, with the hosts; the numbers of one are not another's, but an example."""
+    holds: dict[tuple[Caution, str], dict[str, str]] = {}
+    for host, cautions in each.items():
+        for caution in cautions:
+            if caution.code not in without:
+                key = caution, caution.text if caution.code in apart else ""
+                holds.setdefault(key, {})[host] = caution.text
+    for (caution, _), texts in holds.items():
+        hosts = tuple(texts)
+        where = "all hosts" if len(hosts) == len(each) > 1 else figures.listed(hosts, _FIRST)
+        where += f", such as {hosts[0]}" * (len(set(texts.values())) > 1)
+        yield replace(caution, text=f"on {where}: {texts[hosts[0]]}"), hosts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -209,14 +237,14 @@ _WHOLE = (
 def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
     """Read all trials of a fleet as one."""
     each = dict(fleet.trials())
-    names, trials = [*each], [*each.values()]
-    first = trials[0].manifest
-    for other, name in itertools.product(trials[1:], _SAME):
+    one, *others = each.values()
+    first = one.manifest
+    for other, name in itertools.product(others, _SAME):
         if getattr(first, name) != getattr(other.manifest, name):
             what = f"its {name} are others than those of {first.host}, though the campaign is one"
             fix = "measure the host again, or read its trial by itself"
             raise StoreError(what, str(other.path), fix)
-    return _joined(fleet, trials, names, by if len(trials) > 1 else "session")
+    return _joined(fleet, each, by if others else "session")
 
 
 def nothing_to_judge(fleet: OpenedFleet) -> InsufficientDataError:
@@ -231,8 +259,8 @@ def nothing_to_judge(fleet: OpenedFleet) -> InsufficientDataError:
     )
 
 
-def _joined(fleet: OpenedFleet, trials: Sequence[Trial], names: Sequence[str], by: Unit) -> Trial:
-    path, hosts = fleet.path, fleet.progress
+def _joined(fleet: OpenedFleet, each: Mapping[str, Trial], by: Unit) -> Trial:
+    path, hosts, trials = fleet.path, fleet.progress, [*each.values()]
     if by == "host":
         trials = [_one_session(trial) for trial in trials]
     *places, total = _places(trials)
@@ -252,14 +280,17 @@ def _joined(fleet: OpenedFleet, trials: Sequence[Trial], names: Sequence[str], b
             np.full(len(t), -1, dtype=np.int8) if t.counted is None else t.counted for t in trials
         )
     first = trials[0]
+    said = {name: trial.cautions for name, trial in each.items()}
     return Trial(
         path=path,
         manifest=replace(
             _manifest(path, both, total.sessions, hosts),
-            judge=questions_of(zip(names, (one.manifest for one in trials), strict=True)),
+            judge=questions_of((name, trial.manifest) for name, trial in each.items()),
         ),
         cautions=merged(
-            host_cautions(hosts), [_note(names, total.sessions, by)], _trial_cautions(trials, names)
+            host_cautions(hosts),
+            [_note([*each], total.sessions, by)],
+            (caution for caution, _ in said_once(said, without=_OF_HOSTS)),
         ),
         planned_runs=sum(trial.planned_runs for trial in trials),
         numbers=_numbers(trials),
@@ -393,20 +424,6 @@ def _one_session(trial: Trial) -> Trial:
         ),
         failed=tuple(replace(run, session=1) for run in trial.failed),
     )
-
-
-def _trial_cautions(trials: Sequence[Trial], names: Sequence[str]) -> list[Caution]:
-    """Say what is known of the trials, each thing once, with the hosts that it holds for."""
-    known = {"still-running", "ended-early", "runs-missing"}  # the hosts' own cautions say it
-    holds: dict[Caution, list[str]] = {}
-    for trial, name in zip(trials, names, strict=True):
-        for caution in trial.cautions:
-            if caution.code not in known:
-                holds.setdefault(caution, []).append(name)
-    return [
-        replace(caution, text=f"on {figures.listed(where, 3)}: {caution.text}")
-        for caution, where in holds.items()
-    ]
 
 
 def trials_apart(fleet: OpenedFleet) -> tuple[Sequence[Trial], Sequence[Caution]]:

@@ -15,9 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..data.fleet import OpenedFleet, host_cautions, joined_trial, nothing_to_judge, open_fleet
+from ..data.fleet import (
+    OpenedFleet,
+    host_cautions,
+    joined_trial,
+    nothing_to_judge,
+    open_fleet,
+    said_of_hosts,
+)
 from ..errors import InsufficientDataError, StoreError, UsageError
-from ..methods.multilevel.hosts import over_hosts, said_of_hosts
+from ..methods.multilevel.hosts import over_hosts
 from ..methods.multilevel.law import Looks
 from ..methods.multilevel.lines import withheld_suite
 from ..methods.multilevel.result import Multilevel
@@ -108,8 +115,7 @@ class HostEnvironments:
         found: dict[str, list[HostDifference]] = {host: [] for host in self._hosts}
         of_first = {key: old for one in self._hosts.values() for key, (old, _, _) in one.items()}
         for key, old in of_first.items():
-            same = (old, old, False)
-            changes = {host: one.get(key, same) for host, one in self._hosts.items()}
+            changes = {host: one.get(key, (old, old, False)) for host, one in self._hosts.items()}
             most, count = Counter(new for _, new, _ in changes.values()).most_common(1)[0]
             if 2 * count <= len(changes) >= _FEW:
                 most = old

@@ -13,7 +13,7 @@ of the latter.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...data.fleet import said_of_hosts
 from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
@@ -381,7 +382,6 @@ def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
     return places, pairs.changed(lambda part: part[places])
 
 
-_NAMED = 3
 _FEW = 5  # hosts below which little is known of others like them
 _OF_ALL = {  # said of all hosts together, or of a host's own words, which are not shown
     *("few-benchmarks", "fails-more", "fails-always", "fails-in-one-session"),
@@ -602,26 +602,3 @@ def _common_cautions(results: Mapping[str, Multilevel]) -> Iterator[Caution]:
     yield from said_of_hosts(each, without=_OF_ALL, apart=("unequal-sessions",))
     few = [c for one in results.values() for c in one.cautions if c.code == "few-benchmarks"]
     yield from few[:1]
-
-
-def said_of_hosts(
-    each: Mapping[str, Sequence[Caution]],
-    *,
-    without: Collection[str],
-    apart: Collection[str] = (),
-) -> Iterator[Caution]:
-    """Say what hosts say, each thing once, with the hosts that it holds for; of codes `apart` each text is a thing."""
-    holds: dict[tuple[Caution, str], dict[str, str]] = {}
-    for host, cautions in each.items():
-        for caution in cautions:
-            if caution.code not in without:
-                key = caution, caution.text if caution.code in apart else ""
-                holds.setdefault(key, {})[host] = caution.text
-    for (caution, _), texts in holds.items():
-        hosts = [*texts]
-        where = "all hosts" if len(hosts) == len(each) else figures.listed(hosts, _NAMED)
-        # the numbers of one host are not another's
-        where += f", such as {hosts[0]}" * (len(set(texts.values())) > 1)
-        about = (*hosts[:_NAMED], *caution.about)
-        short = None if caution.short is None else caution.short.about(*hosts)
-        yield Caution(caution.code, f"on {where}: {texts[hosts[0]]}", about, short)

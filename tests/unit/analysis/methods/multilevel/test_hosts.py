@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import optimize, stats
 
+from analysis.data.fleet import said_of_hosts
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
 from analysis.methods.multilevel.compare import multilevel
-from analysis.methods.multilevel.hosts import over_hosts, said_of_hosts
+from analysis.methods.multilevel.hosts import over_hosts
 from analysis.pages.model import Caution
 from analysis.verdict.gate import gate
 from tests.examples import examples
