@@ -255,7 +255,10 @@ def files_matching(base: Path, pattern: str) -> list[Path]:
     where the pattern names a dot at the beginning of a part.
     """
     whole = f"{pattern}**" if pattern.endswith("/") else pattern
-    hidden = any(part.startswith(".") for part in pattern.removeprefix("./").split("/"))
+    asked = whole.removeprefix("./").split("/")
+    hidden = any(part.startswith(".") for part in asked)
+    if any("**" in part and part != "**" for part in asked):
+        return []  # Python 3.13 would take * for it
     try:
         found = list(base.glob(f"{whole}/*" if whole.endswith("**") else whole))
     except (ValueError, NotImplementedError):  # none of the patterns that are known
@@ -269,10 +272,7 @@ def files_matching(base: Path, pattern: str) -> list[Path]:
 
 
 def _below(base: Path, path: Path) -> str | None:
-    try:
-        return path.relative_to(base).as_posix()
-    except ValueError:
-        return None
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else None
 
 
 def pack_campaigns(

@@ -46,6 +46,12 @@ class HelpFormatter(argparse.HelpFormatter):
                 lines += [] if block else [""]
         return "\n".join(f"{indent}{line}" for line in lines)
 
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        metavar = self._get_default_metavar_for_optional(action)
+        return f"{', '.join(action.option_strings)} {self._format_args(action, metavar)}"
+
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
         if takes_by_equals(action):
             return f"[={action.metavar or default_metavar}]"

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -296,8 +297,8 @@ def test_a_folder_that_goes_meanwhile_hides_no_night(night, tmp_path, monkeypatc
     (runs / "gone").mkdir()
 
     def scandir(path):
-        if path.name == "gone":
-            path.rmdir()
+        if Path(path).name == "gone":
+            Path(path).rmdir()
         return before(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
