@@ -97,7 +97,7 @@ def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Fail
 
 
 def of_some(failures: Mapping[str, _Value], benchmarks: Iterable[str]) -> dict[str, _Value]:
-    """Give what is told of these benchmarks."""
+    """Give what is known of these benchmarks."""
     return {bench: failures[bench] for bench in benchmarks if bench in failures}
 
 
@@ -143,7 +143,7 @@ class PerformanceMatrix:
     metric, origin : str or None
         What was measured, and the file or folder that it was read from; None when unknown.
     with_zeros : PerformanceMatrix or None
-        Benchmarks that have runs of 0, of which no ratio exists; for `analysis.multilevel` only.
+        Benchmarks that have runs of 0, so that no ratio exists; for `analysis.multilevel` only.
     cut : mapping or None
         Benchmark -> those of its failed runs that a time limit ended; None: nobody knows whether there are such.
     values_of : mapping
@@ -416,7 +416,7 @@ class PerformanceMatrix:
     def at_level(self, level: str) -> PerformanceMatrix:
         """Give the matrix whose runs are processes (``process``: itself), or their iterations.
 
-        Iterations of one process are no independent runs; who pools them is told so by a caution.
+        Iterations of one process are no independent runs; a caution says so to who pools them.
 
         Raises
         ------
@@ -516,7 +516,7 @@ def cut_of(matrix: PerformanceMatrix, benchmark: str) -> CutOff:
 
 
 def with_bounds(matrix: PerformanceMatrix) -> PerformanceMatrix:
-    """Put the lower bounds of cut runs beside the runs of their benchmark."""
+    """Put the lower bounds of cut runs with the runs of their benchmark."""
     cut = {b: one for b, one in (matrix.cut or {}).items() if one.bounds is not None}
     if not cut.keys() & set(matrix.benchmarks):
         return matrix

@@ -1,1 +1,1 @@
-"""The one registry of every file that holds values: tools, tables, lists; exporters beside them."""
+"""The one registry of every file that holds values: tools, tables, lists; and the exporters."""

@@ -622,7 +622,7 @@ class Target(NamedTuple):
     also: str = ""  # another name for --to
 
     def write(self, exported: ExportedData) -> Written:
-        """Make the file; what no target can hold is told with what this one cannot."""
+        """Make the file; what no target can hold is reported with what this one cannot."""
         data, lost_here = self.writer(exported)
         return Written(data, (*lost_here, *exported.beyond))
 

@@ -113,7 +113,7 @@ def _cells(
     if not isinstance(results, dict):
         raise opened.fail("it has no results", "is it a result file of asv?")
     texts: Mapping[str, _Meaning] = {}
-    # beside the file or one folder above it
+    # next to the file or one folder above it
     for folder in () if opened.path is None else (opened.path.parent.parent, opened.path.parent):
         if _plain(path := folder / _BENCHMARKS):
             texts = _meanings_in(path, path.stat().st_mtime_ns) or texts
@@ -262,7 +262,7 @@ class _Sample:
     counts: list[int] = field(default_factory=list)
 
     def add(self, opened: Opened, time: object, iterations: object, at: str, at_count: str) -> None:
-        """Add the total time of so many iterations, each with its place."""
+        """Add the total time of `iterations` iterations, each with its place."""
         count = opened.value(iterations, at_count)
         opened.require(count > 0, "a sample of 0 iterations", at=at_count)
         self.values.append(opened.value(time, at) * in_base_unit(self.unit)[0] / count)
@@ -294,7 +294,7 @@ def _is_summary(head: str) -> bool:
 
 
 def _home(opened: Opened) -> Opened:
-    """Give the folder of criterion in a project's; the build beside it has too many files."""
+    """Give the folder of criterion in a project's; the build next to it has too many files."""
     if opened.path is not None and (opened.path / _HOME).is_dir():
         return open_foreign(str(Path(opened.source) / _HOME), encoding=opened.encoding)
     return opened

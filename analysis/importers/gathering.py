@@ -170,7 +170,7 @@ class ReadingChoices:
     ``folder`` are the source's own names. `session`: ``file``, ``folder``, ``session`` or a key:
     cells of one value were measured on one occasion. Files and folders count by where they lie, not
     by their bare names; ``session`` is the file's own name of the occasion, which several files may
-    share. `metric`: Only this one. `better`: For metrics of which the file does not say it; one
+    share. `metric`: Only this one. `better`: For metrics where the file does not say it; one
     that contradicts the file is refused.
     """
 
@@ -269,8 +269,8 @@ def _require_sound(one: NamedCell, sound: set[str]) -> None:
 _OF_BENCHMARK = ("benchmark", "variant", "session", "keys")
 _NAME = 40
 _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
-_DIGITS_OF_COPY = 6  # so many digits hardly come twice
-_VALUES_OF_COPY = 8  # nor do so many values in one order
+_DIGITS_OF_COPY = 6  # this number of digits hardly comes twice
+_VALUES_OF_COPY = 8  # nor does this number of values in one order
 
 _UNSURE = "too little to tell a copy from a measurement, so both are taken"
 

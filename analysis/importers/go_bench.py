@@ -178,7 +178,7 @@ def _begun(line: str, waiting: str) -> str:
 
 
 def _other(log: Log, part: GoResults, line: str) -> GoResults:
-    """Take what a line says beside results; a new part begins where it changes something."""
+    """Take what a line says other than results; a new part begins where it changes something."""
     if (failed := _FAILED.match(line)) is not None:
         log.failed.append((failed[1], part.about))
         log.ended = True
@@ -293,7 +293,7 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
     failed = _leaves(log.failed, varying)
     measured = {(apart, name) for apart, name, _ in grouped}
     grouped |= {(*place, "ns/op"): [] for place in failed if place not in measured}
-    # Commits of which each was measured by itself are occasions: their results stand together. Where commits
+    # Commits that were each measured alone are occasions: their results stand together. Where commits
     # alternate they were measured on one. Variants of other kinds are parted by who put the file together.
     runs = [name for name, _ in groupby(part.about.get("commit") for part in parts)]
     occasions = variant == "commit" and len(runs) == len(set(runs))

@@ -57,7 +57,7 @@ class ColumnRoles:
     the benchmark's name; those of `of_variant` of the variant's. `values`: Each value column: its place, its metric's
     name, and the unit in its heading ("" for none). `unit`, `metric`, `better`: The columns that say it of each row.
     `ok`: All of them must say that a run is good. `literal`: Roles that a person gave a text instead of a column.
-    `stated`: Columns of which a person said what they are. `rest`: Columns that are keys only, those of
+    `stated`: Columns whose role a person gave. `rest`: Columns that are keys only, those of
     `time`, `commit` and `host` among them, or are ignored. `runs`: Value columns that hold the runs of a row, those of each
     metric together. `sides`: Where these are no runs but a variant each, the names of the variants; `beside`: what else
     has a column for each of them, such as an outcome.
@@ -149,7 +149,7 @@ def mapped(
             if k not in taken
             and (unit := _value(heading)) is not None
             and heading not in summed
-            and not bases & {"", _base(heading)}  # beside their extremes these are means
+            and not bases & {"", _base(heading)}  # next to their extremes these are means
         ]
         # the first one is judged where nobody says which: a wall time, not the size of an input
         wall = {*NAMES["value"], *_ALONE}
@@ -256,7 +256,7 @@ def _unit_of(headings: Sequence[str], stated: Sequence[int], what: str) -> str:
 
 
 def holds_units(heading: str, texts: Sequence[str]) -> bool:
-    """Tell whether the cells of a column are units: ``ns``, ``KiB``; ``s`` beside others, or by its heading."""
+    """Tell whether the cells of a column are units: ``ns``, ``KiB``; ``s`` among others, or by its heading."""
     parts = {text.strip() for text in texts} - {""}
     known = parts <= {*TIMES, *SIZES}
     return known and bool(parts & _UNIT_WORDS or (parts and "unit" in plain_heading(heading)))
@@ -301,9 +301,9 @@ def may_be_outcome(heading: str, texts: Sequence[str]) -> bool:
 
 
 def summaries(headings: Sequence[str]) -> tuple[str, ...]:
-    """Give the headings that are summaries of one quantity, such as ``time_min`` beside ``time_mean``.
+    """Give the headings that are summaries of one quantity, such as ``time_min`` next to ``time_mean``.
 
-    A spread beside a value is one too: ``time_stddev`` beside ``time``, ``range`` beside ``value``.
+    A spread next to a value is one too: ``time_stddev`` next to ``time``, ``range`` to ``value``.
     None in a table with a column of runs or iterations: there each run says them of itself.
     """
     plain = [plain_heading(heading) for heading in headings]
@@ -404,10 +404,10 @@ def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[st
             found[k] = ""
         if plain_heading(heading) != "time" or not all(map(_MOMENT.fullmatch, cells)) or not cells:
             continue
-        beside = any(_value(of) is not None or is_measured(of) for of in headings if of != heading)
-        if "-" in cells[0] or (beside and len(cells) > 1 and cells == sorted({*cells})):
+        valued = any(_value(of) is not None or is_measured(of) for of in headings if of != heading)
+        if "-" in cells[0] or (valued and len(cells) > 1 and cells == sorted({*cells})):
             found[k] = "timestamp"
-        elif beside and days:
+        elif valued and days:
             found[k] = ""
     return found
 

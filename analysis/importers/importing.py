@@ -1,4 +1,4 @@
-"""Makes a trial of foreign files: rows as the runner's, and null for all that nobody told."""
+"""Makes a trial of foreign files: rows as the runner's, and null for all that nobody knows."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _inspected_page(found: Inspected) -> Page:
     text = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
     sections = [section(text, table, *[f"and {more} more"] * (more > 0))]
     if found.cannot_recover:
-        sections.append(section(*found.cannot_recover, title="cannot be told from them"))
+        sections.append(section(*found.cannot_recover, title="not in them"))
     texts = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
     return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
 
@@ -445,7 +445,7 @@ def _groups(gathered: GatheredCells) -> Iterator[tuple[_Cell, list[_Run]]]:
 def _lines(gathered: GatheredCells) -> Iterator[bytes]:
     """Give a line for each process, then one for each failed run of the cell; of a cut one with its lower bounds.
 
-    The metrics of one process stand in one row, as far as it can be told that they are of one.
+    The metrics of one process stand in one row, as far as the files show that they are of one.
     """
     every = ((cell, run) for cell, runs in _groups(gathered) for run in runs)
     for position, ((session, benchmark, variant), (outcome, detail, run)) in enumerate(every):

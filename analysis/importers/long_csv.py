@@ -35,7 +35,7 @@ _ROWS, _CHARACTERS, _PARTS = 4096, 65536, 4  # at once: few enough to stay in th
 
 
 def knows_long_csv(opened: Opened) -> bool:
-    """Tell by headings of which one is a value's, and by the first cells below them."""
+    """Tell by headings, one of them a value's, and by the first cells below them."""
     if opened.is_folder:
         return False
     head = opened.head()
@@ -112,7 +112,7 @@ class CsvColumns(Columns):
                 yield self.before + reader.line_num, row
 
     def _parts(self, values: Collection[int]) -> Iterator[tuple[list[int], Sequence[Any]]]:
-        """Give columns of so many rows at once, lists of texts or pyarrow's arrays of them, behind places in them."""
+        """Give the columns of some rows at once, lists of texts or pyarrow's arrays of them, behind places in them."""
         text, separator, width = self.text, self.separator, len(self.headings)
         if '"' in text or "\0" in text or width < 2:
             rows = self.opened.rows(self._reader(), before=self.before)
@@ -185,7 +185,7 @@ class CsvColumns(Columns):
         return texts, values, units
 
     def _with_commas(self, place: int, name: str, plain: Real, units: set[str]) -> Real:
-        """Read a column again of which some cells are no plain numbers: they may have decimal commas."""
+        """Read a column again where some cells are no plain numbers: they may have decimal commas."""
         found = self.opened.decimal
         if found is None and self.separator == ",":
             return plain  # a comma in quotes: the cell is refused where it counts
@@ -212,7 +212,7 @@ class _Numbers(dict[Any, int]):
 def _arrow(
     separator: str, width: int, values: Collection[int]
 ) -> Callable[[str], list[Any] | None] | None:
-    """Give what parts lines into columns, None those that are not of so many cells; None without pyarrow."""
+    """Give what parts lines into columns, None those with another number of cells; None without pyarrow."""
     try:
         import pyarrow
         from pyarrow import csv as arrow_csv

@@ -448,7 +448,7 @@ class LongTable:
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
     def _check_names(self, rows: Whole) -> None:
-        """Refuse a run, or a benchmark beside others, without a name, and a mean among the runs: they would be one, or one more."""
+        """Refuse a run, or a benchmark among others, without a name, and a mean among the runs: they would be one, or one more."""
         found = self.found
         names = found.benchmark if len(found.benchmark) == 1 else ()
         for place in (k for k in (found.process, found.iteration, *names) if k is not None):

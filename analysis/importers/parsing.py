@@ -45,7 +45,7 @@ class ForeignCell:
     order. No warm-ups, no failed runs. Where processes are unknown all values stand in one.
     `known`: Whether the file tells which values stem from which process. `labels`: The file's own
     names of the processes: one for each of `processes` where they are known, else one for each
-    value, each of which is a run. None where the file names none. `blocks`: The block of each run,
+    value, where each is a run. None where the file names none. `blocks`: The block of each run,
     from 1: one for each of `processes` where they are known, else one for each value. Runs of one
     session and one block were executed side by side. None where the file knows none. `inner`: How
     many iterations each value is the mean of (the most); None where the file does not tell, 1 where

@@ -1,8 +1,8 @@
 """The one reader of SOURCE: trials, their variants, files of other tools, and bare numbers.
 
 Every command reads its sources here, by the same rules. Direction: a trial knows which values are
-better, a file may; else ``--better`` says it, else the sources beside it, and a comparison without
-either is refused. Unit: the source's own, else that of the sources beside it; otherwise it stays unknown.
+better, a file may; else ``--better`` says it, else the other sources, and a comparison without
+either is refused. Unit: the source's own, else that of the other sources; otherwise it stays unknown.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _is_foreign(path: str, _mtime: int, _size: int, _stated: tuple[tuple[str, st
     try:
         return tool_of(open_foreign(path)).name not in BARE
     except FairtrialError as error:
-        # what is damaged, unreadable or of two formats is told by who reads it as such
+        # who reads it as such reports what is damaged, unreadable or of two formats
         return UNKNOWN not in error.what and "trials of fairtrial" not in error.what
 
 
@@ -293,7 +293,7 @@ class OpenedTrials:
         """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
         named = trial_and_variant(source)
         if named is None:
-            self.one(source)  # what is nothing at all is told first
+            self.one(source)  # reports first what is nothing at all
             fix = "name the second variant or file; only a trial knows its baseline"
             raise UsageError("BASELINE is missing", source, fix)
         folder, variant = named

@@ -3,7 +3,7 @@
 A tool's JSON is a table of ``json_rows.toml``; to add one, write its table there. Every other
 format is two functions in a module of this room:
 
-* ``knows_NAME(opened)``: whether the content is of this format, as sure as can be told from its
+* ``knows_NAME(opened)``: whether the content is of this format, as far as it shows in its
   beginning and its structure (`Opened.head`, or names of files in a folder); none where the row has a pattern of
   how such a file ``begins``;
 * ``read_NAME(opened)``: the `ForeignFile`; raises where the file is damaged (with line and remedy), and
@@ -110,7 +110,7 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     trials: tuple[str, ...] = ()
     try:
         trials = trials_within(opened)
-    except AnalysisError:  # too large a folder, of which a format knows its own part
+    except AnalysisError:  # too large a folder; a format knows its own part of it
         if not found:
             raise
     if len(found) == 1 and not trials:

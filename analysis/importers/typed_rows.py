@@ -98,11 +98,11 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
             path = Path(opened.source).parent / sample
             # Path.exists() raises on a name too long
             there = os.path.lexists(path) or path.is_absolute()
-            beside = str(path) if there else os.path.join(".", sample)  # noqa: PTH118 - a Path would make - of ./-
+            place = str(path) if there else os.path.join(".", sample)  # noqa: PTH118 - a Path would make - of ./-
             yield ForeignCell(
                 benchmark=name,
                 variant=variant,
-                processes=(numbers_of(open_foreign(beside, decimal=opened.decimal)),),
+                processes=(numbers_of(open_foreign(place, decimal=opened.decimal)),),
                 keys={"Name": name, column: sample, "settings": settings},
             )
 

@@ -46,7 +46,7 @@ def latency_cautions(
 ) -> Iterator[Caution]:
     """Say of a latency that the rate of a variant differs from the baseline's by more than 1 %, beyond chance.
 
-    A latency is a time that a program printed and of which less is better; a rate a number a second of which more is.
+    A latency is a time that a program printed, less is better; a rate is a number a second, more is better.
     Differences are those of `multilevel` at 95 %, corrected for the number of benchmarks.
     """
     metrics, base = trial.manifest.metrics, trial.manifest.baseline
@@ -122,7 +122,7 @@ def by_services(trial: Trial, metric: str) -> bool:
 
 
 def service_cautions(trial: Trial) -> Iterator[Caution]:
-    """Say which services shared a CPU with the measured programs or fairtrial, and what worked beside them undeclared."""
+    """Say which services shared a CPU with the measured programs or fairtrial, and what worked undeclared next to them."""
     found = [
         (row.get("session"), str(row.get("what")))
         for row in readable_rows(trial.path / FINDINGS)
@@ -140,14 +140,14 @@ def service_cautions(trial: Trial) -> Iterator[Caution]:
     for row in readable_rows(trial.path / ENVIRONMENT):
         services = row.get("services")
         for label, about in services.items() if isinstance(services, dict) else ():
-            beside = about.get("beside") if isinstance(about, dict) else None
-            if beside in shared:
-                shared[beside][label] = None
-    for beside, labels in shared.items():
+            fellow = about.get("beside") if isinstance(about, dict) else None
+            if fellow in shared:
+                shared[fellow][label] = None
+    for fellow, labels in shared.items():
         if labels:
-            whom = "the measured programs" if beside == "runs" else "fairtrial itself"
+            whom = "the measured programs" if fellow == "runs" else "fairtrial itself"
             text = (
-                f"services had no CPU of their own ({', '.join(labels)}): they ran beside {whom}, and waited for each "
+                f"services had no CPU of their own ({', '.join(labels)}): they shared CPUs with {whom}, and waited for each "
                 "other; more usable CPUs, or services.*.cpus, keep them apart"
             )
             short = ShortSentence.of(f"services shared a CPU with {whom}")
@@ -167,7 +167,7 @@ def waiting_cautions(
 ) -> Iterator[Caution]:
     """Say how many runs of these variants were disturbed, and whether more of one than of another.
 
-    A screen that shows only these `benchmarks` is told of these.
+    A screen that shows only these `benchmarks` gets only theirs.
     """
     if not trial.kind(metric).waits:
         return
@@ -211,7 +211,7 @@ def _share(one: Counter[str]) -> str:
 
 
 def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None) -> Counter[str]:
-    """Count a variant's measured runs: those of which it is known whether they waited, and those that did.
+    """Count a variant's measured runs: those known to have waited or not, and those that did wait.
 
     `judged` and `waited` are the same of the rows that are judged, which differ where runs were repeated.
     """
@@ -234,7 +234,7 @@ def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None
 
 
 def _repeats_text(trial: Trial, found: Mapping[str, Counter[str]]) -> str:
-    """Say how many of which variant, and what was done about them."""
+    """Say how many each variant has, and what was done about them."""
     total = sum(found.values(), Counter[str]())
     those = {name: one for name, one in found.items() if one["known"]}  # one may only fail
     worst = _worst({name: one["disturbed"] for name, one in those.items()}, " of {}", those)
@@ -390,7 +390,7 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
 
 # ---- what a first screen shows of them
 
-# what changes the meaning of a shown number, the gravest first; all else is told by --explain and in JSON
+# what changes the meaning of a shown number, the gravest first; all else stands in --explain and in JSON
 _GRAVEST = (
     "totals",
     # runs that failed
@@ -432,7 +432,7 @@ _HOSTS = (*("host-missing", "host-failed", "host-unfinished", "host-left-out", "
 
 
 def host_cautions_in(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
-    """Give those about hosts of which nothing is said: a screen of a fleet says them beside its answer."""
+    """Give those about hosts without a word: a screen of a fleet says them with its answer."""
     return tuple(one for one in cautions if one.code in _HOSTS)
 
 

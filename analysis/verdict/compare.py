@@ -1,4 +1,4 @@
-"""The answer of `fairtrial compare`: the verdict on its trial, beside the commands and how long they took.
+"""The answer of `fairtrial compare`: the verdict on its trial, with the commands and how long they took.
 
 In words it is one sentence, a row for each command, notes, and what comes next.
 """
@@ -187,7 +187,7 @@ def answer_of(
     notes: Sequence[str] = (),
     units: str | None = None,
 ) -> CompareAnswer:
-    """Judge a comparison's trial of one benchmark, and put beside it what its commands, all its variants, took.
+    """Judge a comparison's trial of one benchmark, and add what its commands, all its variants, took.
 
     With `counters` the means of what was counted, and of memory, are columns. The rest is that of a `CompareAnswer`.
     Raises InsufficientDataError if no run of any command counts.
@@ -250,7 +250,7 @@ def _answers(mine: VariantTimes | None, base: VariantTimes | None) -> bool:
     return not (mine.failed or base.failed) or fisher(*sides[0], *sides[1]) >= _RISK
 
 
-# --- How commands are called, and how times are written beside each other.
+# --- How commands are called, and how times are written in a column.
 
 _UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 _ROUND = 0.9995  # of a unit: what rounds to 1.00 of it
@@ -470,7 +470,7 @@ _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @page_of.register(CompareAnswer)
 def page_at(answer: CompareAnswer, width: int = 80, notes: Sequence[str] = ()) -> Page:
-    """Give the page for a screen of so many columns; `notes` are further ones, such as cautions."""
+    """Give the page for a screen of `width` columns; `notes` are further ones, such as cautions."""
     sections = [section(*answer_lines(answer, width)), section(_table(answer, width))]
     found = [*_notes(answer), *answer.notes, *notes][:_MOST_NOTES]
     step = next_step(answer)
@@ -492,7 +492,7 @@ def next_step(answer: CompareAnswer) -> Next | None:
 
 
 def _notes(answer: CompareAnswer) -> Iterator[str]:
-    """Give the sentences that a reader needs beside the numbers, those that change them most first."""
+    """Give the sentences that a reader needs with the numbers, those that change them most first."""
     for one in answer.commands:
         if one.times.failed and (one.answered or one is answer.base):
             left = f"{'is' if one.times.failed == 1 else 'are'} left out"
@@ -586,7 +586,7 @@ def _last(one: ComparedCommand, answer: CompareAnswer) -> str:
 def screen_of(
     answer: CompareAnswer, width: int = 80, notes: Sequence[str] = (), *, short: bool = False
 ) -> str:
-    """Set the answer as text of so many columns, `short` its sentence alone; `notes` are further ones."""
+    """Set the answer as text of `width` columns, `short` its sentence alone; `notes` are further ones."""
     width = max(width, _LEAST_WIDTH)
     if short:
         return "\n".join(answer_lines(answer, width))

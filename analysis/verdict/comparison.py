@@ -377,7 +377,7 @@ def _environment_changes(
 ) -> tuple[tuple[Change, ...] | None, list[Caution]]:
     """Say what differs between the first sessions; None where an environment is unknown.
 
-    Keys of which names were taken out of one trial cannot be compared: a caution counts them.
+    Keys whose names were taken out of one trial cannot be compared: a caution counts them.
     """
     if not first or not second:
         return None, []

@@ -149,7 +149,7 @@ def leading_effect(
 def agreement_of(
     old: Effect, new: Effect, shift: Shift | None, *, same: bool = False
 ) -> tuple[Agreement, str | None]:
-    """Say what becomes of the old trial's word, and why it cannot be told where that is so.
+    """Say what becomes of the old trial's word, and why nobody can say it where that is so.
 
     In this order: proven differences differ, whatever the words; the same conclusion agrees. An
     interval of the new trial that holds both "no effect" and the old effect says nothing about it:
@@ -226,8 +226,8 @@ _LEADING: dict[Agreement, Reproduction] = {
 def overall(words: Sequence[Reproduction]) -> Reproduction:
     """Put the words of all candidates together.
 
-    One word where all have it. "not" where nothing else was told; "partly" where some conclusions
-    hold and others do not, or could not be told.
+    One word where all have it. "not" where nothing else was found; "partly" where some conclusions
+    hold and others do not, or stay open.
     """
     found = set(words) - {"cannot tell"}
     if not found:

@@ -41,7 +41,7 @@ _REFERENCES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantLevel:
-    """How fast a variant's runs are in the new trial, beside the old one."""
+    """How fast a variant's runs are in the new trial, compared with the old one."""
 
     variant: str
     benchmark: str | None
@@ -322,7 +322,7 @@ def _agreement(result: TrialComparison, line: EffectComparison) -> str:
 
 
 def why(result: TrialComparison, line: EffectComparison) -> str:
-    """Say why an effect cannot be told, and what would help; empty where its words say so."""
+    """Say why an effect stays open, and what would help; empty where its words say so."""
     reason = (line.reason or "").removesuffix("-old").removesuffix("-new")
     old = (line.reason or "").endswith("-old")
     side, the = (result.old, "the first") if old else (result.new, "the second")

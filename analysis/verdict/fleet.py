@@ -464,7 +464,7 @@ _WHY = {
     ),
     "--certificate": (
         "a certificate is of one machine and its design",
-        "or leave it out: a fleet's own error rates are told by fairtrial calibrate {fleet}",
+        "or leave it out: fairtrial calibrate {fleet} prints the fleet's own error rates",
     ),
     "--level iteration": ("hosts are compared by their processes", "or leave it out"),
 }
@@ -573,7 +573,7 @@ def disagreeing_sentences(verdict: Verdict, level: HostLevel) -> Iterator[Senten
 
 
 def _short_value(value: str) -> str:
-    """Cut a hash, of which the begin tells it from another."""
+    """Cut a hash: its beginning separates it from another."""
     return f"{value[:8]}…" if _HASH.fullmatch(value) else value
 
 

@@ -223,7 +223,7 @@ def gate(
     Gate
         `outcome` "passed", "proven" or "undecided" and the exit code. Only the designs "paired" and
         "separate" decide. What the verdict proves of failing runs (`fails_proven`) is "proven" here;
-        a candidate of which no run of a benchmark succeeds never passes.
+        a candidate without a good run of some benchmark never passes.
 
     Raises
     ------

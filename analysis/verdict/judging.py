@@ -3,7 +3,7 @@
 The one place where a verdict is made, and where it looks beyond the runs that it compares.
 
 It computes no estimate of its own. Each number of its first screen is a field of what `multilevel`
-gives; beside it stands the largest speedup that HPT claims with the same confidence.
+gives; the largest speedup that HPT claims with the same confidence stands with it.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def in_one_family(
 def _certificate(
     trial: Trial, metric: str, named: str | Path | None
 ) -> tuple[Certificate | None, tuple[Caution, ...]]:
-    """Give the certificate that is named, or the newest beside the trial, if it holds; what to say of it."""
+    """Give the certificate that is named, or the newest next to the trial, if it holds; what to say of it."""
     one: Certificate | None
     if named is None:
         one, voids, warns = newest_for(trial, trial.path.parent / CERTIFICATES, metric=metric)
@@ -205,7 +205,7 @@ def judge(
     explain : bool
         Also ask the published methods, and say why they differ.
     certificate : str or Path, optional
-        A certificate of `calibrate_trial` to cite; the newest beside the trial by default.
+        A certificate of `calibrate_trial` to cite; the newest next to the trial by default.
 
     Returns
     -------

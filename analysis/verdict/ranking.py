@@ -238,7 +238,7 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> Iterator[PairLine]:
 def _places(
     names: Sequence[str], pairs: Sequence[_Pair], texts: Sequence[PairLine]
 ) -> tuple[RankRange, ...]:
-    """Rank by the mean log against all others; a place may move as far as pairs are not told."""
+    """Rank by the mean log against all others; a place may move as far as pairs are not separated."""
     logs = dict.fromkeys(names, 0.0)
     for one, _, log in pairs:
         logs[one.candidate] += log

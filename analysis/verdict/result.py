@@ -50,7 +50,7 @@ _FEWEST = 2  # sessions, and layouts: of one nothing is known of others
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantLayouts:
-    """Of a variant that each session builds: `layouts` different ones, in so many `sessions` that are judged."""
+    """A variant that each session builds has `layouts` different ones in `sessions` that are judged."""
 
     variant: str
     layouts: int
@@ -85,7 +85,7 @@ def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[Var
 
 
 def layout_cautions(drawn: Mapping[str, Sequence[Layout]]) -> Iterator[Caution]:
-    """Name the variants of which two sessions had the same bytes, or nobody can tell, though each builds its own."""
+    """Name the variants with the same bytes in two sessions, or unknown ones, though each builds its own."""
     for name, layouts in drawn.items():
         if not all(layouts):
             yield Caution(
@@ -262,7 +262,7 @@ class Verdict(Result):
 _SHORT = 20  # columns of a name in a reason
 _FEW = 6  # sessions that a trial has by default
 _SIDE_BY_SIDE = 3  # candidates with a column each
-_LAUNCHER_S = 0.05  # that a session takes beside its runs
+_LAUNCHER_S = 0.05  # that a session takes in addition to its runs
 _LEAST_S, _MINUTE_S = 5, 60
 _RESTS = "an answer rests on sessions"
 _VARIES = "where it varies: 1,000 more sessions would not"
@@ -348,7 +348,7 @@ def _report(verdict: Verdict, *sources: str) -> Next:
 
 
 def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
-    """Go on measuring, and say how long so many sessions take; where the campaign is not here, ask how."""
+    """Go on measuring, and say how long `sessions` take; where the campaign is not here, ask how."""
     each = None if verdict.way_on.session_s is None else verdict.way_on.session_s + _LAUNCHER_S
     length = None if each is None or sessions is None else sessions * each
     if verdict.look.rule == "repeated":

@@ -318,7 +318,7 @@ def _verdict_page(verdict: Verdict) -> Page:
 
 
 def _first_screen(verdict: Verdict, most: int) -> Page:
-    """Fill a page that fits a terminal: up to so many rows, and the cautions that change what they mean."""
+    """Fill a page that fits a terminal: up to `most` rows, and the cautions that change what they mean."""
     noted = shown_cautions(verdict, without=(OF_RUNS,))  # said below the table
     marks = {row: "" for caution in noted.cautions for row in _rows_about(verdict, caution)}
     rows = {

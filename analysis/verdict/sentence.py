@@ -80,7 +80,7 @@ def with_numbers(
 
 
 def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, ...]:
-    """Say of which values a metric is the quantile; nothing of another metric."""
+    """Say which values a metric is the quantile of; nothing of another metric."""
     if basis is None:
         return ()
     name = shorten(shown(metric), _SHORT_NAME)

@@ -56,7 +56,7 @@ def comparable(
 
 
 def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMatrix:
-    """Leave benchmarks out, also those that have runs of 0, and those of which all runs failed."""
+    """Leave benchmarks out, also those that have runs of 0, and those whose runs all failed."""
     kept = matrix.select([bench for bench in matrix.benchmarks if bench not in names])
     kept = replace(
         kept,
@@ -136,7 +136,7 @@ def sides_of(
         raise InsufficientDataError(
             f"the trial has no run that counts with a value of {metric!r}",
             str(trial.path),
-            "its host told it of no run (fairtrial doctor may say why): name another --metric"
+            "its host gave it for no run (fairtrial doctor may say why): name another --metric"
             if unknown
             else f"{command_line(('fairtrial', 'status', str(trial.path)))} says which runs failed, and how",
             n=0,
@@ -297,7 +297,7 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
 
     Two trials can be compared since the later one began: what was appended to the other before is no
     look. After that each append to either is one, at as many sessions as the shorter then had. A trial that
-    was looked at by a plan is judged by it; two of which one was, by what risks less.
+    was looked at by a plan is judged by it; two, if one of them was, by what risks less.
     """
     planned = _planned(manifests, looks, always_valid=always_valid)
     if len(manifests) == 1 and planned:
@@ -364,7 +364,7 @@ def _time(text: str, unknown: datetime.datetime) -> datetime.datetime:
     return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
 
 
-# --- How long each variant's runs took: what a table shows beside the judged difference.
+# --- How long each variant's runs took: what a table shows next to the judged difference.
 #
 # A mean is the one that a verdict rests on: of the logarithms, within each session and then over
 # sessions, so that the ratio of two means is the speedup. What may be 0, such as the kernel's

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .law import ErrorLaw
 
 
-LIMIT = 10_000  # sessions of which it is lazy_advice that they decide
+LIMIT = 10_000  # sessions at most: lazy_advice finds whether they decide
 CHANCE = 0.9  # so that three in four decide wherever the truth lies: a spread that came out small asks for too few
 AT_LOOKS = 0.8  # of compare, which goes on from look to look
 DRAWS = 1000
@@ -196,7 +196,7 @@ def _least(
 
 
 def _shares(asked: _AdviceQuestion, more: Integers, quantile: float | None) -> list[Array]:
-    """Draw so many more sessions a side: the shares faster, slower, equivalent, and any of these."""
+    """Draw `more` sessions more a side: the shares faster, slower, equivalent, and any of these."""
     have, variance = asked.scatter.sessions, asked.scatter.variance
     x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
     errors, freedoms = [], []

@@ -146,7 +146,7 @@ def bounded_suite(
 
 
 def cut_cautions(lines: Sequence[Line], names: tuple[str, str], *, wall: bool) -> Iterator[Caution]:
-    """Say how many runs of which side were cut, and as what they count."""
+    """Say how many runs of each side were cut, and as what they count."""
     found: dict[str, list[tuple[str, str]]] = {}
     for line in lines:
         cut = line.cut
@@ -234,8 +234,8 @@ def multilevel(
     Notes
     -----
     Equal sessions need not be equally long or equally quiet: t on their values is conservative then
-    ([2]_). With one session the answer holds within it; where session and variant cannot be told
-    apart there is an estimate and nothing else.
+    ([2]_). With one session the answer holds within it; where nothing separates session and
+    variant there is an estimate and nothing else.
     """
     check_levels(confidence, margin)
     look = Looks.of(looks, always_valid=always_valid)

@@ -55,7 +55,7 @@ class Layout:
     candidate's and the baseline's runs. `labels`: The sessions' ids by their number. `blocks`:
     Whether blocks are known on both sides. Without, each session counts as one block. `benchmarks`:
     How many. `outermost` ({"session", "host"}): What the sessions are; hosts only where both sides'
-    are. `arithmetic`: Of which benchmarks values are compared, not their logs.
+    are. `arithmetic`: The benchmarks whose values are compared, not their logs.
     """
 
     design: Design
@@ -83,7 +83,7 @@ def judged_runs(layout: Layout, k: int) -> list[tuple[Array, Integers]]:
 
 
 def whole_matrix(matrix: PerformanceMatrix) -> PerformanceMatrix:
-    """Put the benchmarks that have runs of 0 beside the others."""
+    """Put the benchmarks that have runs of 0 with the others."""
     zeros = matrix.with_zeros
     if zeros is None:
         return matrix
@@ -369,7 +369,7 @@ def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Fla
 
 
 # --- Whether totals say something else than typical runs: the ratio of arithmetic means
-# beside that of geometric ones.
+# compared with that of geometric ones.
 #
 # Of each side J = log(arithmetic mean) - mean log, sessions weighing the same, whose variance over
 # n lognormal runs of spread s is v = (exp(s^2) - 1 - s^2) / n; s is 1.4826 times the median

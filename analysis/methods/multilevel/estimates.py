@@ -314,7 +314,7 @@ def exact_values(unit: str, *sides: Array) -> bool:
 
 
 def identity_pvalue(ours: Array | int, theirs: Array | int) -> Array:
-    """Give (1) for so many cells of both sides; nan for fewer than three."""
+    """Give (1) for the cells of both sides; nan for fewer than three."""
     n, m = np.asarray(ours, dtype=np.float64), np.asarray(theirs, dtype=np.float64)
     whole = np.maximum(n + m, 1.0)
     p = np.minimum(2.0 * np.exp(xlogy(n, n / whole) + xlogy(m, m / whole)), 1.0)
@@ -364,11 +364,11 @@ class Exact:
 
     @property
     def constant(self) -> Flags:
-        """Of which benchmarks neither side varies."""
+        """The benchmarks where neither side varies."""
         return np.asarray(~np.isnan(self.values).any(axis=0))
 
     def identity(self, k: int) -> Identity | None:
-        """Give the numbers of a benchmark of which neither side varies."""
+        """Give the numbers of a benchmark where neither side varies."""
         if not self.constant[k]:
             return None
         ours, theirs = self.values[:, k].tolist()
@@ -485,7 +485,7 @@ def _ends(judged: LineParts, k: int, middle: float) -> dict[str, float]:
 def advice_on_identities(
     judged: LineParts, reasons: Sequence[str | None], steps: Array
 ) -> dict[int, MoreSessions]:
-    """Advise on what does not vary: so many more sessions decide, if they do not vary either."""
+    """Advise on what does not vary: how many sessions more decide, if they do not vary either."""
     found = {}
     for k, reason in enumerate(reasons):
         one, gap = judged.exact.identity(k), float(judged.each.estimate[k])

@@ -14,7 +14,7 @@ References
 Three things are separated. `fails-more` is proven: by the permutation of whole sessions, with Holm's
 correction over the benchmarks, at the risk of one side of the verdict's level. `fails-always`: no run of
 the candidate succeeds; that is proven where no run of the baseline fails, in three sessions or more of
-both, whatever the permutation can show in so few. And failures that prove nothing are told with their p.
+both, whatever the permutation can show in so few. And failures that prove nothing are reported with their p.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Fails:
 
 
 class _Host(NamedTuple):
-    """Cells of one host as whole numbers: those of both sides, of which `ours` are the candidate's."""
+    """Cells of one host as whole numbers: those of both sides; `ours` are the candidate's."""
 
     values: Integers
     ours: int
@@ -139,13 +139,13 @@ def _as_numbers(hosts: Sequence[Fails]) -> tuple[list[_Host], int, bool]:
 def _by_counts(hosts: Sequence[_Host], limit: int) -> float:
     """Give the chance that a number of failures reaches a limit.
 
-    Cells are dealt one after the other: with n left, of which the candidate gets k, the next one is
+    Cells are dealt one after the other: with n left, k of them for the candidate, the next one is
     its with chance k / n. Cells without failures change no sum and need no step.
     """
     reached, total = 0.0, np.zeros(limit)
     total[0] = 1.0
     for host in hosts:
-        chance = np.zeros((host.ours + 1, limit))  # of so many cells taken, with so many failures
+        chance = np.zeros((host.ours + 1, limit))  # by cells taken, and by failures in them
         chance[0] = total
         for dealt, value in enumerate(host.values[host.values > 0].tolist()):
             share = (host.ours - np.arange(host.ours + 1)) / (host.values.size - dealt)
@@ -292,7 +292,7 @@ def _counts(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -> _C
 
 
 def _sessions(matrix: PerformanceMatrix, name: str) -> int:
-    """Count the sessions of a side of which only the number of failures is known."""
+    """Count the sessions of a side where only the number of failures is known."""
     if matrix.sessions is None:
         return 1
     rows = [
@@ -339,7 +339,7 @@ def _counts_of(lines: Sequence[Line]) -> _Counts:
 def _judged(
     counts: Mapping[str, _Counts], risk: float, beside: Sequence[float | None] = ()
 ) -> dict[str, Failing]:
-    """Judge one family; a benchmark of which no test can be made counts as one that has no failure."""
+    """Judge one family; a benchmark that allows no test counts as one that has no failure."""
     pvalues = {
         name: None if one.hosts is None else cell_pvalue(one.hosts) if any(one.failed) else 1.0
         for name, one in counts.items()

@@ -360,18 +360,18 @@ def disagreements_of(table: HostTable, alpha: float) -> tuple[int, list[Disagree
 
 
 def _against_rest(each: Estimates, counted: Flags) -> tuple[Indices, Estimates]:
-    """Pair each host that counts with the rest: the places of what is known, and rest beside host."""
+    """Pair each host that counts with the rest: the places of what is known, and the rest with each host."""
     rest = rest_of(each, counted)
 
-    def beside(others: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:
+    def paired(others: NDArray[Any], own: NDArray[Any]) -> NDArray[Any]:
         return np.stack([others.ravel(), own.ravel()], axis=1)
 
     pairs = Estimates(
-        estimate=beside(rest.estimate, each.estimate),
-        error=beside(rest.error, each.error),
-        freedom=beside(rest.freedom, each.freedom),
-        values=beside(rest.values, each.values).astype(np.int64),
-        step=beside(rest.widening, each.widening),
+        estimate=paired(rest.estimate, each.estimate),
+        error=paired(rest.error, each.error),
+        freedom=paired(rest.freedom, each.freedom),
+        values=paired(rest.values, each.values).astype(np.int64),
+        step=paired(rest.widening, each.widening),
     )
     hosts, width = each.estimate.shape
     asked = np.repeat(counted, width)

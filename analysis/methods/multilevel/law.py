@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LooksRule = Literal["single", "planned", "growing", "always-valid", "repeated"]
 
 _MOST = 1000  # looks that may be planned
-_USUAL = 0.05  # alpha, of which a plan's risk is a part
+_USUAL = 0.05  # alpha; a plan's risk is a part of it
 _FEWEST = 2  # sessions without which nothing can be decided, so that no risk is taken
 
 
@@ -75,7 +75,7 @@ class Looks:
 
     @classmethod
     def planned(cls, count: int) -> Self:
-        """Give one of so many looks that were planned: alpha / count each."""
+        """Give one of `count` looks that were planned: alpha / count each."""
         counted("looks", count, most=_MOST)
         if count == 1:
             return cls()
@@ -83,7 +83,7 @@ class Looks:
 
     @classmethod
     def of_plan(cls, plan: LooksPlan, sessions: int) -> Self:
-        """Give the look at so many sessions of a trial that is looked at by a plan.
+        """Give the look after `sessions` sessions of a trial that is looked at by a plan.
 
         The plan's risk is that of all its looks at a confidence of 95 %; at another one it is scaled.
         """

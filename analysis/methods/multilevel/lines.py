@@ -396,7 +396,7 @@ def _suite_scatter(judged: LineParts, found: Estimates) -> Scatter | None:
 def failed_lines(
     candidate: PerformanceMatrix, baseline: PerformanceMatrix, failing: Mapping[str, Failing]
 ) -> tuple[Line, ...]:
-    """Give a line for each benchmark of which all the candidate's runs failed, and not the baseline's."""
+    """Give a line for each benchmark where all the candidate's runs failed, and not the baseline's."""
     runs = dict(zip(baseline.benchmarks, baseline.runs, strict=True))
     known = set(candidate.benchmarks)
     return tuple(

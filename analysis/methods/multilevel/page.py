@@ -384,7 +384,7 @@ def _few(
 
 _FEW_BENCHMARKS = 5  # benchmarks below which a law of others like them is little known
 _PRINTED = 1.05  # times as many values as the other side
-_NUMBERS = 3  # pairs of unequal numbers of which each is told
+_NUMBERS = 3  # pairs of unequal numbers that are shown one by one
 _AT: dict[Unit, str] = {"session": "in", "host": "on"}
 
 

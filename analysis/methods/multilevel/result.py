@@ -108,7 +108,7 @@ class Line:
         What gave interval and p-values: t of paired values; of two sides Welch's t where they have
         equally many values, else Banerjee's bound; of several hosts, or of the cells of one session, t
         with Satterthwaite's freedom where all have equally many values, else a part for each group. On
-        hosts like these "t" of the hosts' values, with the part on these hosts beside it. "identity": of
+        hosts like these "t" of the hosts' values, together with the part on these hosts. "identity": of
         what is counted and varies on neither side the chance that sessions fall apart so.
     errors, freedoms : tuple of float or None
         The independent parts of the error, and their degrees of freedom: of both sides, candidate
@@ -166,10 +166,10 @@ class Line:
     fails_proven : bool
         Whether failing is proven, which stops a gate.
     resolution : float or None
-        The step of the values, in their unit: the greatest of which all differences within each side are
-        multiples; None where it is unknown.
+        The step of the values, in their unit: the greatest that divides all differences within each
+        side; None where it is unknown.
     resolution_source : {"runs", "others"} or None
-        What shows it: the runs, of which some are equal where they are measured; or it is the least of
+        What shows it: the runs, some of them equal where they are measured; or it is the least of
         the other benchmarks, on whose grid all runs lie.
     identity : Identity or None
         Both numbers where all runs are counted and no side varies: `law` is "identity".
@@ -298,7 +298,7 @@ class Multilevel(Result):
     look : LookRisk
         Which look at the data this is, and what it risks.
     benchmarks : tuple of Line
-        In the candidate's order; then those of which all its runs failed.
+        In the candidate's order; then those where all its runs failed.
     these, similar : Line or None
         The suite's mean for these benchmarks, and for others like them; None with one benchmark.
     occasions : str or None

@@ -12,8 +12,8 @@ References
 ----------
 .. [1] E. L. Lehmann, J. P. Romano, "Testing Statistical Hypotheses", 3rd edition, 2005.
 
-A memory layout, or a page's colour, may make every run of a session fast or slow. With S sessions of which
-each cell is fast or slow by chance, all differences have one sign and size with chance 2 * 4^-S: with two
+A memory layout, or a page's colour, may make every run of a session fast or slow. With S sessions whose
+cells are each fast or slow by chance, all differences have one sign and size with chance 2 * 4^-S: with two
 or three sessions t then finds a difference that is none, and no interval of finite width helps.
 """
 
@@ -146,7 +146,7 @@ _NEAR = 1e-6
 class Resolution:
     """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
 
-    `step`: The greatest of which all differences within each side are multiples, in their unit. `sources` (tuple
+    `step`: The greatest that divides all differences within each side, in their unit. `sources` (tuple
     of {"runs", "others"} or None): How it is known. `log`: The same on the log scale, at the
     smaller of both means. `floor_ours`, `floor_theirs`: The least standard error of each side's
     mean. `added`: What is added to half-widths: 0 or `log`.
@@ -281,7 +281,7 @@ class SessionDependence:
     `lag1`: Mean over the benchmarks of the autocorrelation of session values that follow each
     other. `pvalue`: One-sided, of "sessions are exchangeable", by 999 other orders of the sessions.
     `sessions`, `benchmarks`: How many it rests on. `side` ({"candidate", "baseline"} or None):
-    Where sides have sessions of their own: of which these are, the surer one. The risk of the
+    Where sides have sessions of their own: the one that these are of, the surer one. The risk of the
     caution is then halved. `factor`: By how much the intervals would have to be wider, roughly:
     sqrt((1 + rho) / (1 - rho)) with rho = lag1 + (1 + 3 lag1) / sessions, between 0 and .98.
     """
