@@ -14,7 +14,7 @@ from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
 from ..pages.model import Name, Section, Table, Value, section, table_of, value_of
-from ..pages.number_format import significant
+from ..pages.number_format import bound, significant
 from ..verdict.judging import judge_alone
 from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sentence import advice, heading, suite_lines, word
@@ -96,7 +96,8 @@ def few_sessions(verdict: Verdict) -> bool:
 
 def _written(line: Line, usual: int) -> Written:
     digits = _decimals(line, usual)
-    return Written(*(_value(number, digits) for number in (line.speedup, line.low, line.high)))
+    low, high = _value(line.low, digits, upper=False), _value(line.high, digits, upper=True)
+    return Written(_value(line.speedup, digits), low, high)
 
 
 def _decimals_of(column: Sequence[Line]) -> int:
@@ -117,21 +118,29 @@ def _decimals(line: Line, usual: int) -> int:
         return digits
     digits = min([digits, *(few for limit, few in _ROUGH if (high - low) / 2 > limit)])
     ends = [end for end in (low, high) if not math.isclose(end, 1.0, rel_tol=1e-12)]
-    while digits < _MOST and any(round(end, digits) == 1.0 for end in ends):
+    while digits < _MOST and any(
+        1.0 in (round(end, digits), float(figures.outward(end, digits, upper=end is high)))
+        for end in ends
+    ):
         digits += 1
     while digits < _APART and low != high and round(low, digits) == round(high, digits):
         digits += 1
     return digits
 
 
-def _value(number: float | None, digits: int) -> Value:
+def _value(number: float | None, digits: int, *, upper: bool | None = None) -> Value:
+    """Write a speedup, or the lower or the upper end of its interval, rounded away from what it claims."""
     if number is None:
         return Value("", None)
-    if not _PLAIN[0] <= number < _PLAIN[1]:
-        return Value(significant(number), number)
-    if number > 0 and round(number, digits) == 0:  # no speedup is 0
-        return Value(f"{number:.1g}", number)
-    return Value(f"{number:.{digits}f}", number)
+    plain = _PLAIN[0] <= number < _PLAIN[1]
+    if not plain or (number > 0 and round(number, digits) == 0):  # no speedup is 0
+        few = 1 if plain else 3
+        text = significant(number, few) if upper is None else bound(number, few, upper=upper)
+    elif upper is None:
+        text = f"{number:.{digits}f}"
+    else:
+        text = figures.outward(number, digits, upper=upper)
+    return Value(text, number)
 
 
 # --- The answer as a table of one line a benchmark, in all forms; ``docs/json.md`` explains the keys of a brief.
