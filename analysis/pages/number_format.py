@@ -40,8 +40,8 @@ def listed(names: Sequence[str], most: int = 6, *, mark: str = ", ", last: str =
 
 
 def counted(count: int, noun: str) -> str:
-    """Count things whose plural ends in s: ``1 run``, ``2 runs``."""
-    return f"{count} {noun}{'s' * (count != 1)}"
+    """Count things whose plural ends in s: ``1 run``, ``1,200 runs``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def span(numbers: Iterable[float], form: str = "") -> str:

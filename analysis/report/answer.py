@@ -14,7 +14,7 @@ from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
 from ..methods.multilevel.result import Multilevel
 from ..pages.model import Section, section
-from ..pages.number_format import is_time, outcome_word
+from ..pages.number_format import counted, is_time, outcome_word
 from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, layouts_sentences
 from ..verdict.sentence import amount_on_hosts, sentence_of
@@ -104,7 +104,7 @@ def _sessions(subject: Subject) -> str:
     known = any(one.sessions is not None for one in subject.matrices.values())
     if level_of(verdict) is not None or not known or not verdict.counts.sessions:
         return ""
-    return _many(verdict.counts.sessions, verdict.data.outermost)
+    return counted(verdict.counts.sessions, verdict.data.outermost)
 
 
 def _measured(subject: Subject) -> Iterator[str]:
@@ -134,8 +134,8 @@ def _amount(subject: Subject) -> str:
     verdict = subject.verdict
     order = _stored(subject.trial, "protocol", "order")
     parts = [
-        f"{_many(verdict.counts.runs, 'run')} of {_many(len(subject.matrices), 'variant')} on "
-        f"{_many(len(subject.order), 'benchmark')}"
+        f"{counted(verdict.counts.runs, 'run')} of {counted(len(subject.matrices), 'variant')} on "
+        f"{counted(len(subject.order), 'benchmark')}"
     ]
     level = level_of(verdict)
     if level is not None:
@@ -148,7 +148,7 @@ def _amount(subject: Subject) -> str:
         parts.append(_ORDERS[order])
     if verdict.counts.failed:
         verb = "is" if verdict.counts.failed == 1 else "are"
-        parts[-1] += f"; {_many(verdict.counts.failed, 'more run')} failed and {verb} left out"
+        parts[-1] += f"; {counted(verdict.counts.failed, 'more run')} failed and {verb} left out"
     return f"{', '.join(parts)}."
 
 
@@ -185,7 +185,7 @@ def _rests_on(verdict: Verdict, results: Sequence[Multilevel]) -> str:
 def _design(result: Multilevel, verdict: Verdict) -> str:
     intervals, noun = f"with {level_text(verdict)} intervals", result.outermost
     if result.design == "paired":
-        return f"{intervals} from the {_many(result.sessions, noun)}"
+        return f"{intervals} from the {counted(result.sessions, noun)}"
     if result.design == "separate":
         return (
             f"{intervals} from {result.sessions_candidate} {noun}s of the candidate and "
@@ -193,7 +193,7 @@ def _design(result: Multilevel, verdict: Verdict) -> str:
         )
     if result.design == "hosts":
         hosts = max(line.sessions for line in result.benchmarks)
-        return f"{intervals} for hosts like these, from {_many(hosts, 'host')}"
+        return f"{intervals} for hosts like these, from {counted(hosts, 'host')}"
     if result.design.startswith("one session"):
         unit = result.design.rpartition(" ")[2]
         return f"{intervals} from the {unit} of one {noun}, so of that {noun} only"
@@ -210,8 +210,7 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
         found = written(line, column_of(one.multilevel))
         word = outcome_word(line.outcome, timed=one.multilevel.timed)
         numbers = f"{found.speedup.text}x {found.interval}".rstrip()
-        hosts = len(one.hosts.hosts)
-        yield f"On these {hosts} hosts alone, over {over}: {one.variant} {numbers}, {word}."
+        yield f"On these {len(one.hosts.hosts)} hosts alone, over {over}: {one.variant} {numbers}, {word}."
 
 
 # ---- below the forest
@@ -234,7 +233,3 @@ def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
     if most > 1 and verdict.question.correction in _RULES:
         rule = _RULES[verdict.question.correction]
         yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -73,17 +73,7 @@ def profiles_beside(
     benchmarks: tuple[str, ...],
     confidence: float,
 ) -> TrialProfiles | None:
-    """Read the profiles of a trial; None where it has none.
-
-    Parameters
-    ----------
-    path, manifest
-        The trial.
-    variants, benchmarks
-        That are shown; profiles of others are left alone.
-    confidence : float
-        Of each interval.
-    """
+    """Read the profiles of a trial; None where it has none. Profiles of others than `variants` are left alone."""
     place = profiles_of(path)
     try:
         inside = sorted(one for one in place.iterdir() if not one.name.startswith("."))
@@ -231,10 +221,9 @@ def _summary(found: TrialProfiles) -> str:
 
 
 def _deck(profile: Profile) -> Iterator[str]:
-    when = profile.started[:16].replace("T", " ")
     kernel = f"with{'' if profile.sees_kernel else 'out'} the kernel's side"
     callers = _CALLERS.get(profile.chains, f"callers by {profile.chains}")
-    yield f"Recorded {when} UTC, {kernel}, {callers}."
+    yield f"Recorded {profile.started[:16].replace('T', ' ')} UTC, {kernel}, {callers}."
     yield "None of these runs is in the verdict, and nothing else on this page rests on them."
 
 

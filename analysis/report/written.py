@@ -14,7 +14,7 @@ from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
 from ..pages.model import Name, Section, Table, Value, section, table_of, value_of
-from ..pages.number_format import bound, significant
+from ..pages.number_format import bound, outward, significant
 from ..verdict.judging import judge_alone
 from ..verdict.result import CandidateVerdict, Verdict
 from ..verdict.sentence import advice, heading, suite_lines, word
@@ -101,9 +101,7 @@ def _written(line: Line, usual: int) -> Written:
 
 
 def _decimals_of(column: Sequence[Line]) -> int:
-    known = [line.speedup for line in column if line.speedup is not None and line.speedup > 0]
-    if not known:
-        return 3
+    known = [one.speedup for one in column if one.speedup is not None and one.speedup > 0] or [1.0]
     return 2 if max(known) > _WIDE and max(known) / min(known) > _WIDE else 3
 
 
@@ -118,10 +116,7 @@ def _decimals(line: Line, usual: int) -> int:
         return digits
     digits = min([digits, *(few for limit, few in _ROUGH if (high - low) / 2 > limit)])
     ends = [end for end in (low, high) if not math.isclose(end, 1.0, rel_tol=1e-12)]
-    while digits < _MOST and any(
-        1.0 in (round(end, digits), float(figures.outward(end, digits, upper=end is high)))
-        for end in ends
-    ):
+    while digits < _MOST and any(float(outward(x, digits, upper=x is high)) == 1 for x in ends):
         digits += 1
     while digits < _APART and low != high and round(low, digits) == round(high, digits):
         digits += 1
@@ -132,14 +127,11 @@ def _value(number: float | None, digits: int, *, upper: bool | None = None) -> V
     """Write a speedup, or the lower or the upper end of its interval, rounded away from what it claims."""
     if number is None:
         return Value("", None)
-    plain = _PLAIN[0] <= number < _PLAIN[1]
-    if not plain or (number > 0 and round(number, digits) == 0):  # no speedup is 0
-        few = 1 if plain else 3
-        text = significant(number, few) if upper is None else bound(number, few, upper=upper)
-    elif upper is None:
-        text = f"{number:.{digits}f}"
-    else:
-        text = figures.outward(number, digits, upper=upper)
+    few = 0 if _PLAIN[0] <= number < _PLAIN[1] else 3  # significant digits
+    few = 1 if number > 0 and not few and round(number, digits) == 0 else few  # no speedup is 0
+    if upper is None:
+        return Value(significant(number, few) if few else f"{number:.{digits}f}", number)
+    text = bound(number, few, upper=upper) if few else outward(number, digits, upper=upper)
     return Value(text, number)
 
 
@@ -355,10 +347,9 @@ def _commands(brief: Brief) -> Iterator[tuple[str, str, str]]:
 
 
 def _quantity(name: str, value: Value, remark: str) -> Iterator[tuple[str, str, str]]:
-    if not value.text:
-        return
-    number, _, unit = value.text.partition(" ")
-    yield name, number, remark + (f", in {unit}" if unit else "")
+    if value.text:
+        number, _, unit = value.text.partition(" ")
+        yield name, number, remark + (f", in {unit}" if unit else "")
 
 
 def _letters(name: str) -> str:

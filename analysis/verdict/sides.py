@@ -136,7 +136,7 @@ def sides_of(
         raise InsufficientDataError(
             f"the trial has no run that counts with a value of {metric!r}",
             str(trial.path),
-            "its host gave it for no run (fairtrial doctor may say why): name another --metric"
+            "its host recorded it for no run (fairtrial doctor may say why): name another --metric"
             if unknown
             else f"{command_line(('fairtrial', 'status', str(trial.path)))} says which runs failed, and how",
             n=0,

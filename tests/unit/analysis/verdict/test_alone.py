@@ -97,7 +97,7 @@ def test_a_metric_that_the_host_told_of_no_run_is_no_failure(synthetic, tmp_path
     numbers = {**trial.numbers, "max_rss_bytes": np.full(len(trial), np.nan)}
     with pytest.raises(InsufficientDataError) as refused:
         judge(replace(trial, numbers=numbers), metric="max_rss")
-    assert "its host told it of no run" in refused.value.fix
+    assert "its host recorded it for no run" in refused.value.fix
     failed = replace(trial, outcome=np.ones_like(trial.outcome))
     with pytest.raises(InsufficientDataError, match="wall") as refused:
         judge(failed)
