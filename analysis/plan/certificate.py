@@ -159,7 +159,7 @@ def differences(
     if lost is not None and before is not None and lost >= max(_LOST, _TIMES_MORE * before):
         warns.append(f"others took {100 * before:.2f} % of a CPU there, {100 * lost:.2f} % here")
     if others := [name for name in design.benchmarks if name not in known.benchmarks]:
-        warns.append(f"{len(others)} of {len(design.benchmarks)} benchmarks are not in it")
+        warns.append(f"not in it: {figures.listed(others, 3)}")
     if known.sessions < design.sessions:
         warns.append(f"{known.sessions} sessions there, {design.sessions} here")
     if known.runs < design.runs:
@@ -361,7 +361,7 @@ class Certificate(Result):
             sessions = "could not be checked"
         elif not self.sound:
             names = {check.benchmark for check in self.checks if check.departs}
-            sessions = f"are doubtful on {len(names)} of {len(self.benchmarks)} benchmarks"
+            sessions = f"are doubtful on {len(names)} of {figures.counted(len(self.benchmarks), 'benchmark')}"
         design = f"{figures.counted(self.design.sessions, 'session')} x {self.design.runs} runs"
         text = f"{runs}; session-level ones {sessions} (certificate of {self.created[:10]})"
         return f"this machine, {design}: {text}"

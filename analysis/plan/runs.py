@@ -183,7 +183,7 @@ def _(plan: RunPlan) -> pages.Page:
     )
     basis = (
         f"by {plan.simulations:,} simulated trials for each number of runs, from "
-        f"{figures.span(plan.pilot_runs)} pilot runs of {plan.benchmarks} benchmarks a side; speedup "
+        f"{figures.span(plan.pilot_runs)} pilot runs of {figures.counted(plan.benchmarks, 'benchmark')} a side; speedup "
         f"{plan.speedup:.4g}x"
     )
     own = () if loop is None else (pages.section(f"on the pilot's own runs, {loop.conclusion}"),)

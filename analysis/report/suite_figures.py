@@ -20,7 +20,7 @@ from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
-from ..pages.number_format import outcome_word, pvalue
+from ..pages.number_format import counted, outcome_word, pvalue
 from ..plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
 from ..plots.chart import POINT, Sheet
 from ..plots.marks import COLOURS, style_of
@@ -222,7 +222,7 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
         for one in subject.candidates
         if one.multilevel is not None and one.variant in variants
     ]
-    what = f"Minimum, quartiles and maximum of the runs of {len(every)} benchmarks"
+    what = f"Minimum, quartiles and maximum of the runs of {counted(len(every), 'benchmark')}"
     height = rows_high(sheet, down * max(len(few) + 1.0, 5.0), 1.5, 1.0 + 3.2 * down)
     headings = "variant benchmark unit minimum quartile_1 median quartile_3 maximum runs"
     return Drawing(

@@ -318,7 +318,7 @@ def test_what_warns(planted, tmp_path):
         "another kernel: 6.1.0 there, 6.2.0 here",
         "another governor: performance there, powersave here",
         "it is 100 days old",
-        "1 of 4 benchmarks are not in it",
+        "not in it: b3",
         "6 sessions there, 8 here",
         "4 runs a cell and session there, 5 here",
     )
