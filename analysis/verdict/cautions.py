@@ -460,15 +460,12 @@ def shown_cautions(
     without : collection of str
         The codes of what the screen says itself, in its own words.
     """
-    names = {
-        verdict.data.metric,
-        verdict.data.baseline,
-        *(one.variant for one in verdict.candidates),
-    }
+    data, candidates = verdict.data, (one.variant for one in verdict.candidates)
+    rows = rows_of(verdict.candidates, verdict.alone)
     return chosen_cautions(
         (one for one in verdict.cautions if one.code not in without),
-        rows_of(verdict.candidates, verdict.alone),
-        {*names, *(one.host for one in verdict.hosts)},
+        rows or {name for one in verdict.cautions for name in one.about},  # which say why
+        {data.metric, data.baseline, *candidates, *(one.host for one in verdict.hosts)},
         called=called,
     )
 
@@ -502,4 +499,5 @@ def chosen_cautions(
             caution = replace(one, text=known.fitted(called), short=known)
             found.append(((_RANKS[one.code], -touched), caution))
     found.sort(key=lambda pair: pair[0])
-    return ShownCautions(tuple(one for _, one in found[:most]), max(len(found) - most, 0))
+    each = tuple({one.text: one for _, one in found}.values())  # both sides may say the same
+    return ShownCautions(each[:most], max(len(each) - most, 0))

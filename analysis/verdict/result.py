@@ -6,7 +6,7 @@ What comes next, after a verdict or a gate, are commands that can be pasted, and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -97,16 +97,13 @@ def layout_cautions(drawn: Mapping[str, Sequence[Layout]]) -> Iterator[Caution]:
             )
     for one in counted_layouts([drawn]):
         if one.layouts < one.sessions:
-            count = figures.counted(one.layouts, "layout")
+            count = f"{figures.counted(one.layouts, 'layout')} in {one.sessions} sessions"
             yield Caution(
                 "layout-not-varied",
-                f"{one.variant} has {count} in {one.sessions} sessions, by the SHA-256 of what they built: "
+                f"{one.variant} has {count}, by the SHA-256 of what they built: "
                 "{layout_seed} does not reach the linker, or the linker does not use it",
                 (one.variant,),
-                ShortSentence.of(
-                    f"{{}} has {count} in {one.sessions} sessions, though each builds its own",
-                    one.variant,
-                ),
+                ShortSentence.of(f"{{}} has {count}, though each builds its own", one.variant),
             )
 
 
@@ -287,9 +284,7 @@ def next_of(verdict: Verdict) -> Next | None:
         return _report(verdict, path)
     known = verdict.compared
     if not known:
-        if verdict.counts.failed:
-            return next_of_failing(path)
-        return _next("verdict", path, *_metric(verdict), "--explain", why="why not")
+        return _of_nothing(verdict, path, codes)
     if not verdict.way_on.closed and any(one.withheld for one in known):
         return _going_on(verdict, path, why="later: adds sessions of another time")
     if len(known) > _SIDE_BY_SIDE:
@@ -301,12 +296,19 @@ def next_of(verdict: Verdict) -> Next | None:
     return _settling(verdict, path) or _why(verdict, path) or _report(verdict, path)
 
 
+def _of_nothing(verdict: Verdict, path: str, codes: Collection[str]) -> Next | None:
+    if verdict.counts.failed and "floored" not in codes:
+        return next_of_failing(path)
+    words = ("verdict", path, *_metric(verdict), "--explain")
+    return None if verdict.question.explain else _next(*words, why="why not")
+
+
 def _of_fleet(verdict: Verdict, path: str) -> Next:
     if any(one.state != "complete" for one in verdict.hosts):
         return _next("status", path, why="what is missing, and how to go on")
     if any(one.hosts is not None for one in verdict.candidates):
-        why = "how much of the variation is between hosts"
-        return _next("sources", path, *_metric(verdict, "sources"), why=why)
+        words = ("sources", path, *_metric(verdict, "sources"))
+        return _next(*words, why="how much of the variation is between hosts")
     return _report(verdict, path)
 
 

@@ -9,7 +9,6 @@ import json
 import random
 import shutil
 from html import unescape
-from html.parser import HTMLParser
 
 import pytest
 
@@ -69,15 +68,6 @@ def change(path, **fields):
     """Change keys of the profile of `slow`."""
     file = profiles_of(path) / "slow" / PROFILE
     file.write_text(json.dumps(json.loads(file.read_text()) | fields))
-
-
-class Texts(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.found = []
-
-    def handle_data(self, data):
-        self.found.append(data)
 
 
 # --- what is shown
@@ -168,9 +158,7 @@ def test_hostile_names_stay_text(profiled, synthetic):
     assert "<script>alert" not in page
     assert "\x07" not in page
     assert "\u202e" not in page
-    texts = Texts()
-    texts.feed(page)
-    assert any("<script>alert(1)</script>" in text for text in texts.found)
+    assert "<script>alert(1)</script>" in unescape(page)
 
 
 def test_a_profile_that_is_not_shown_is_a_sentence_of_the_page(profiled):

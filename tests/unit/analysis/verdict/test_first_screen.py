@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -329,3 +330,9 @@ def test_a_record_of_the_host_that_cannot_be_read_tells_nothing(
     found = judge(read_trial(made.write(tmp_path)))
     assert found.candidates[0].multilevel.these.outcome == "faster"
     assert str(found)
+
+
+def test_where_nothing_is_compared_the_first_screen_says_why():
+    text = str(judge(read_trial(Path(__file__).parents[4] / "runs" / "sample"), metric="max_rss"))
+    assert text.count("is not compared: it is the launcher's") == 1
+    assert " --metric max_rss --explain" in text
