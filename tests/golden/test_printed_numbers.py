@@ -554,6 +554,9 @@ def shows(text, value, key):
     scale = 100 if unit == "%" else 1 / SCALES.get(unit, 1)
     if isinstance(value, int):
         return KINDS["n"](value)(number)
+    last = 10.0 ** -len(number.partition(".")[2])  # an end of an interval is rounded outward
+    if key in {"low", "high", "rows"} and abs(value * scale - float(number)) < last:
+        return True
     return near(number, value, digits=2, scale=scale) or near(number, value, step=0.01, scale=scale)
 
 

@@ -170,7 +170,7 @@ def test_each_number_and_commit_on_the_screen_is_the_results(told: Bisection) ->
     text = " ".join(str(told).split())
     known: Any = told.to_dict()
     assert f"{known['sessions']} session" in text
-    assert (f"{known['runs']} run" in text) == (known["answer"] is not None)
+    assert (f"{known['runs']:,} run" in text) == (known["answer"] is not None)
     for one in known["culprits"][:1]:
         assert one["upto"][:7] in text
         assert f"{one['sessions']} fresh sessions" in text
