@@ -1,4 +1,4 @@
-"""`fairtrial compare` on virtual times: its JSON, what it leaves, and terminals. Its screens: tests/golden/answers."""
+"""`fairtrial compare` on virtual times: its JSON, what it leaves, and terminals. Its screens: tests/screens."""
 
 from __future__ import annotations
 

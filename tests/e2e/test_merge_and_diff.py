@@ -1,6 +1,6 @@
 """Trials put together and compared by the installed command, and what other commands make of the result.
 
-golden/answers holds the screens of merge and diff, tests/unit/analysis/data/test_merge.py the rules of merging.
+tests/screens holds the screens of merge and diff, tests/unit/analysis/data/test_merge.py the rules of merging.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sittings of `fairtrial compare` on virtual times: killed, interrupted, gone on with, a command that is decided.
 
-tests/unit/harness/trial/test_sitting.py holds their rules; their screens: tests/golden/answers.
+tests/unit/harness/trial/test_sitting.py holds their rules; their screens: tests/screens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whole answers of commands, as tests/golden/answers holds them, and how they are written anew.
+"""Whole answers of commands, as tests/screens holds them, and how they are written anew.
 
 `lines.txt` there holds command lines in the words of command_lines.py; `NAME.txt` what each gave when
 it was last looked at. What measures does so on virtual times, in a fork. After a wanted change: ``python tests/unchanged/answers.py``, and read the
@@ -37,7 +37,7 @@ sys.path.append(str(ROOT))  # as a program of its own
 from tests import virtual  # noqa: E402
 from tests.forks import Forks  # noqa: E402
 
-ANSWERS = ROOT / "tests" / "golden" / "answers"
+ANSWERS = ROOT / "tests" / "screens"
 LINES = (ANSWERS / "lines.txt").read_text().splitlines()
 DIGITS = 6  # of numbers in JSON, SVG and CSV: further ones may differ between machines
 LARGEST = 4000  # bytes of a written file that stands there whole; of a larger one its hash does

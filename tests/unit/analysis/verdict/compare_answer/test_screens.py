@@ -1,4 +1,4 @@
-"""What of the screens of `compare` needs made trials; whole ones in 80 columns: tests/golden/answers."""
+"""What of the screens of `compare` needs made trials; whole ones in 80 columns: tests/screens."""
 
 from __future__ import annotations
 
