@@ -1,7 +1,7 @@
 """The page of a result: sentences, tables, figures and cautions as plain values.
 
-A result is numbers; its page is the words about them, filled by the ``page.py`` in its folder. Renderers
-(`analysis.report.as_text`, and others to come) know pages and no method. The classes have no slots:
+A result is numbers; its page is the words about them, which `page_of` asks for. Renderers
+(`analysis.pages.as_text`, `as_markup`) know pages and no method. The classes have no slots:
 there are few objects, and slots double the time that a class takes at start-up.
 """
 
