@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from ..errors import AnalysisError, UsageError
+from ..errors import AnalysisError
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence, plain
+from ..stats.arguments import chosen
 from ..stats.samples import read_only
-from ..words import shorten
+from ..words import shorten, shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,10 +166,11 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
             f"left out, because only {matrix.name!r} has {'it' if len(rest) == 1 else 'them'}: "
             f"{figures.listed(rest, 8)}",
             (matrix.name, *rest),
-            ShortSentence.of(plain(f"only {matrix.name} has {figures.listed(rest, 3)}: left out")),
+            ShortSentence.of(f"only {{}} has {plain(few)}: left out", matrix.name),
         )
         for matrix in (candidate, baseline)
         if (rest := [bench for bench in matrix.benchmarks if bench not in set(common)])
+        for few in [figures.listed([*shortened(rest, 14).values()], 2)]
     )
     return Match(
         candidate=candidate.select(common),
@@ -186,11 +188,8 @@ CENTRES: tuple[Centre, ...] = get_args(Centre)
 
 def check_means(mean: str, centre: str) -> None:
     """Refuse an unknown kind of mean or centre."""
-    for name, value, known in (("mean", mean, MEANS), ("centre", centre, CENTRES)):
-        if value not in known:
-            raise UsageError(
-                f"{name} must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}, not {value!r}"
-            )
+    chosen("mean", mean, MEANS)
+    chosen("centre", centre, CENTRES)
 
 
 def suite_mean(matrix: PerformanceMatrix, *, mean: Mean, centre: Centre) -> float:

@@ -523,7 +523,7 @@ def test_four_screens_say_the_same_of_what_they_show(
     for one in told.cautions:
         assert one.short is not None
         assert set().union(*one.short.slots) <= shown | {metric}
-        for name in everything - shown:
+        for name in everything - shown if one.code != "benchmarks-of-one-side" else ():
             assert not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", one.text)
     assert notes_of(page_of(verdict)) == texts
     if any(one.multilevel for one in verdict.candidates):
