@@ -95,7 +95,6 @@ def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
 
 
 def _read(args: Systems) -> _Systems:
-
     from ..data.host_record import not_judged
     from ..data.trial_cautions import constant_cautions
     from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
@@ -114,12 +113,11 @@ def _read(args: Systems) -> _Systems:
     if named is not None and named[1] is None:
         try:
             trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
-        except AnalysisError as refused:  # headings that no reader of runs knows are a table's own
-            if not is_file(source):
-                raise
-            with contextlib.suppress(AnalysisError):
-                return _table(Path(source), args)
-            raise refused from None
+        except AnalysisError:  # headings that no reader of runs knows are a table's own
+            if is_file(source):
+                with contextlib.suppress(AnalysisError):
+                    return _table(Path(source), args)
+            raise
         variants = trial.manifest.variants
         metric = args.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]

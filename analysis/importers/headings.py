@@ -13,6 +13,7 @@ from ..data.number_text import is_numeric
 from ..data.opening import Opened
 from ..errors import UsageError
 from ..pages import number_format as figures
+from ..record.manifest import stated_options
 from ..record.run_numbers import Better
 from .parsing import (
     FORMATS,
@@ -358,6 +359,8 @@ def is_long(
     unclear = bool(summaries(headings)) or _unclear(headings) is not None
     if about and (about.benchmark or about.variant) and unclear:
         return True
+    if bare and "layout" in stated_options():  # who says how numbers lie has a file of numbers
+        return False
     # a table of pandas has no heading above its numbers of rows
     names = (re.search(r"[^\W\d]", one) and not is_quantity(one) for one in named if one)
     apart = len({*named}) == len(named) and all(names)

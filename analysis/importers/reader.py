@@ -27,7 +27,7 @@ from ..pages.model import Caution, merged
 from ..pages.number_format import listed
 from ..record.commits import way_to_bisections
 from ..record.fleet import FLEET, is_fleet, read_fleet, trial_place
-from ..record.manifest import read_manifest, reading_columns, stated_columns
+from ..record.manifest import read_manifest, reading_columns, stated_columns, stated_options
 from ..record.trial_files import MANIFEST
 from ..words import command_line, normal
 
@@ -78,7 +78,7 @@ def is_foreign(path: Path) -> bool:
         status = path.stat()
     except (OSError, ValueError):
         return False
-    stated = tuple(stated_columns().items())
+    stated = tuple({**stated_columns(), **stated_options()}.items())
     return _is_foreign(str(path), status.st_mtime_ns, status.st_size, stated)
 
 

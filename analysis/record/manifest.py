@@ -185,6 +185,11 @@ def stating(options: Mapping[str, str]) -> AbstractContextManager[None]:
     return _meanwhile(_stated, options)
 
 
+def stated_options() -> Mapping[str, str]:
+    """Give what `stating` says."""
+    return _stated.get()
+
+
 # which of the options by which files are read a command takes; all others take each of them
 _TAKEN = {"bisect": (), "sources": ("columns", "decimal")}
 

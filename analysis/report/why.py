@@ -18,7 +18,6 @@ from ..diagnose.session_profiles import Stacks, stacks_of
 from ..diagnose.why_result import (
     MOST,
     ON_CPU,
-    Row,
     Why,
     change_text,
     evidence,
@@ -140,7 +139,8 @@ _SHEET = Sheet(width=85.0)  # mm: a telephone's page
 _BEYOND = 3.0  # times the largest difference that an interval may reach beyond it
 
 
-def _picture(why: Why, rows: Sequence[Row]) -> Picture:
+def _picture(why: Why) -> Picture:
+    rows = [*rows_of(why, MOST)]
     middles = [row.difference_ms / 1000 for row in rows]
     ends = [
         None
@@ -216,8 +216,7 @@ def _summary(found: TrialProfiles) -> str:
     if len(answers) == 1:
         return sentence_of(answers[0], _LONG)
     named = sum(len(one.named) for one in answers)
-    what = counted(named, "function") if named else "no function"
-    return f"{what} named in {len(answers)} comparisons"
+    return f"{counted(named, 'function') if named else 'no function'} named in {len(answers)} comparisons"
 
 
 def _deck(profile: Profile) -> Iterator[str]:
@@ -267,8 +266,7 @@ def _answered(why: Why, calls: Sequence[Values], number: int) -> Iterator[Block]
     # by its name a file of tables tells an answer from others
     readable = re.sub(r"[^a-z0-9]+", "-", f"{why.variant}-{why.benchmark}".casefold()).strip("-")
     name = f"{f'why-{number}-{readable[:40]}'.rstrip('-')}-"
-    rows = [*rows_of(why, MOST)]
-    yield Figure(name=f"{name}rows", alt=_READING, draw=lambda: _picture(why, rows))
+    yield Figure(name=f"{name}rows", alt=_READING, draw=lambda: _picture(why))
     yield from evidence(why, whole=name)
     yield from (Sentence(caution.text) for caution in why.cautions)
     if calls:

@@ -106,15 +106,12 @@ def _decimals_of(column: Sequence[Line]) -> int:
 
 
 def _decimals(line: Line, usual: int) -> int:
-    if line.speedup is None:
-        return usual
-    digits = usual
-    if not _SMALL <= line.speedup < _LARGE:
-        digits = max(0, 2 - math.floor(math.log10(line.speedup)))  # three significant ones
+    if line.speedup is not None and not _SMALL <= line.speedup < _LARGE:
+        usual = max(0, 2 - math.floor(math.log10(line.speedup)))  # three significant ones
     low, high = line.low, line.high
     if low is None or high is None:
-        return digits
-    digits = min([digits, *(few for limit, few in _ROUGH if (high - low) / 2 > limit)])
+        return usual
+    digits = min([usual, *(few for limit, few in _ROUGH if (high - low) / 2 > limit)])
     ends = [end for end in (low, high) if not math.isclose(end, 1.0, rel_tol=1e-12)]
     while digits < _MOST and any(float(outward(x, digits, upper=x is high)) == 1 for x in ends):
         digits += 1

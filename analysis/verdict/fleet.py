@@ -39,7 +39,7 @@ from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
 from ..words import quoted, shorten
 from .cautions import method_cautions, question_cautions
-from .judging import Question, in_one_family, judge_host, panel_of, told_by
+from .judging import Question, in_one_family, judge_host, panel_of, verdict_of_runs
 from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
 from .sentence import basis_of, difference, leading, unanswered
 from .sides import all_failed, comparable, looks_at_hosts, sides_of, summed
@@ -218,7 +218,7 @@ class _Hosts:
             elif base.matrix is not None and all_failed(trial, variant):
                 failed = (r for r in trial.failed if r.variant == variant and not r.warmup)
                 crashed[variant] = Counter(run.benchmark for run in failed)
-        answer = told_by(trial, question, sides, Looks(), judged, host=name)
+        answer = verdict_of_runs(trial, question, sides, Looks(), judged, host=name)
         layouts = drawn_layouts(trial, self.chosen)
         self.judged.append(_JudgedHost(name, trial.manifest, answer, layouts, crashed))
         self.environments.add(name, trial.path)

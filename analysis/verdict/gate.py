@@ -60,9 +60,6 @@ class MissingBenchmarks:
     baseline: tuple[str, ...] = ()
 
 
-_UNKNOWN = LookRisk(count=1, alpha=math.nan, rule="single", total=math.nan)
-
-
 @dataclass(frozen=True, slots=True)
 class NotCompared:
     """What stands for the comparison of a candidate of which no run succeeded."""
@@ -71,7 +68,7 @@ class NotCompared:
     better: None = None
     design: None = None
     sessions: int = 0
-    look: LookRisk = _UNKNOWN
+    look: LookRisk = LookRisk(count=1, alpha=math.nan, rule="single", total=math.nan)  # noqa: RUF009 - frozen
     outermost: Unit = "session"
 
 
@@ -238,8 +235,7 @@ def gate(
     """
     found = (results,) if isinstance(results, Multilevel) else tuple(results)
     answer = _decided(found, condition, on, failing, allow_missing)
-    alone = len(found) == 1
-    texts = ([c if alone else c.of(one.candidate) for c in one.cautions] for one in found)
+    texts = ([c if len(found) == 1 else c.of(one.candidate) for c in one.cautions] for one in found)
     cautions = merged(*texts, answer.cautions)
     names = {name for one in found for name in (one.candidate, one.baseline)}
     shown = chosen_cautions(cautions, {x.name for one in found for x in one.benchmarks}, names)

@@ -275,12 +275,12 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if plan is not None:
         closed = plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
     measured_s = session_seconds(trial, trial.sessions)
-    told = told_by(trial, question, sides, looks, candidates, alone=alone)
+    measured = verdict_of_runs(trial, question, sides, looks, candidates, alone=alone)
     return replace(
-        told,
+        measured,
         diagnosis=diagnosis,
         certificate=certificate,
-        quantile=with_numbers(told.quantile, matrices, manifest.baseline),
+        quantile=with_numbers(measured.quantile, matrices, manifest.baseline),
         way_on=WayOn(
             closed=closed,
             in_vain=manifest.must_raise is not None,
@@ -293,7 +293,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         ),
         cautions=merged(
             question_cautions(question.unnamed),
-            told.cautions,
+            measured.cautions,
             () if diagnosis is None else diagnosis.cautions,
             method_cautions(candidates),
             last,
@@ -301,7 +301,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     )
 
 
-def told_by(
+def verdict_of_runs(
     trial: Trial,
     question: Question,
     sides: Mapping[str, VariantSide],
@@ -314,8 +314,8 @@ def told_by(
     """Give the verdict with what holds for the trial's runs; within a fleet it is that of a `host`."""
     manifest, metric, those = trial.manifest, question.metric, tuple(sides.values())
     info, drawn = trial.metric(metric), drawn_layouts(trial, sides)
-    cells = [one.matrix.judged_iterations for one in those if one.matrix is not None]
     rows = rows_of(candidates, alone)
+    cells = [one.matrix.judged_iterations for one in those if one.matrix is not None]
     return Verdict(
         data=JudgedData(
             trial=manifest.trial,

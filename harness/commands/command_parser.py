@@ -53,7 +53,7 @@ class HelpFormatter(argparse.HelpFormatter):
         return f"{', '.join(action.option_strings)} {self._format_args(action, metavar)}"
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        if takes_by_equals(action):
+        if getattr(action, "by_equals", False):  # never as the next word
             return f"[={action.metavar or default_metavar}]"
         return super()._format_args(action, default_metavar)
 
@@ -105,11 +105,6 @@ def _pasted(words: str, width: int) -> list[str]:
         else:
             lines[-1] = longer
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
-
-
-def takes_by_equals(action: argparse.Action) -> bool:
-    """Tell whether an option takes its value as ``--option=VALUE`` only, and never the next word."""
-    return bool(getattr(action, "by_equals", False))
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -205,7 +200,10 @@ class CommandParser(argparse.ArgumentParser):
         """Give the words; an option that would take the next one as its value stands with its '='."""
         names = [name for action in self._actions for name in action.option_strings]
         alone = {
-            name for one in self._actions if takes_by_equals(one) for name in one.option_strings
+            name
+            for one in self._actions
+            if getattr(one, "by_equals", False)
+            for name in one.option_strings
         }
         for place, word in enumerate(words):
             if word == "--":

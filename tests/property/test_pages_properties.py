@@ -518,8 +518,7 @@ def test_four_screens_say_the_same_of_what_they_show(
     assert len(texts) <= 3
     assert all(0 < len(text) <= LONGEST and "\n" not in text for text in texts), texts
     everything = {*trial.manifest.benchmarks, *trial.manifest.variants}
-    compared = verdict.compared or verdict.alone  # else they say why there is nothing
-    shown = names_shown(verdict) if compared else everything
+    shown = names_shown(verdict) if verdict.compared or verdict.alone else everything  # to say why
     for one in told.cautions:
         assert one.short is not None
         assert set().union(*one.short.slots) <= shown | {metric}

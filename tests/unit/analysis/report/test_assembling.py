@@ -235,8 +235,8 @@ def test_each_number_is_written_as_it_is(tables):
                 scale = SCALES[found[3] or ""]
                 step = scale * 10.0 ** -len(found[2] or "")
                 apart = abs(float(found[1]) * scale - cell.value) / step
-                end = column.heading.endswith((" from", "to"))  # rounded away from what it claims
-                assert apart <= (1.0 if end else 0.5) + 1e-4, (table.name, cell)
+                far = 1.0 if column.heading.endswith((" from", "to")) else 0.5  # outward
+                assert apart <= far + 1e-4, (table.name, cell)
                 count += 1
     assert count >= 2
 

@@ -16,7 +16,7 @@ from analysis.diagnose.explain import explain
 from analysis.diagnose.why_result import MOST, evidence, rows_of
 from analysis.importers.reader import Reading
 from analysis.pages import as_markup, as_markup as as_csv, as_text
-from analysis.pages.model import Table, page_of, text_of
+from analysis.pages.model import page_of, text_of
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of, read_profile
 from analysis.report.assembling import assemble, html_page
@@ -80,8 +80,7 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
     (one,) = found["profiles"]
     (answer,) = one["answers"]
     assert answer["told"].to_dict() == why.to_dict()
-    blocks = [one for part in evidence(why, whole="why-1-") for one in part.blocks]
-    table = next(one for one in blocks if isinstance(one, Table))
+    (_, (table, *_), *_) = (part.blocks for part in evidence(why, whole="why-1-"))
     functions = [text_of(row[4]) for row in table.rows[: len(why.rows)]]
     report = assemble(subjects_of([str(profiled)], Reading(), explain=False))
     page = html_page(report)
