@@ -16,7 +16,6 @@ from harness.commands.command_parser import (
     HelpFormatter,
     blocks,
     parser_of,
-    takes_by_equals,
 )
 from harness.commands.first_steps import SCHEMAS
 from harness.commands.help_page import EXIT_CODES, GROUPS, PROMISE
@@ -96,7 +95,7 @@ def _heading(form: HelpFormatter, action: argparse.Action) -> str:
     names = ", ".join(rf"\fB{_text(one)}\fR" for one in action.option_strings)
     if action.nargs == 0:
         return names
-    between = "" if takes_by_equals(action) else " "
+    between = "" if getattr(action, "by_equals", False) else " "
     return rf"{names}{between}\fI{_text(form._format_args(action, _name(action)))}\fR"
 
 
