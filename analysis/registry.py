@@ -1,8 +1,8 @@
 """What is found by its name instead of by an import: modules that are loaded when they are wanted.
 
-Every such name stands here in full, or in a row of a table of formats and figures that `load` is
-given; `tests/contract/test_registry.py` resolves them all. So whoever moves a file finds each place
-that names it.
+Every such name stands in full: here, in a result's `words`, or in a row of a table of formats and
+figures that `load` is given; `tests/contract/test_house.py` resolves them all. So whoever moves a
+file finds each place that names it.
 """
 
 from __future__ import annotations
@@ -18,18 +18,6 @@ from typing import Any, NamedTuple
 # the packages stand in one folder, be it in a checkout, a wheel, or below a further name
 _HOME = __name__.removesuffix("analysis.registry")
 _FOLDER = Path(__file__).parents[1]
-
-
-# the class of a result whose words stand in another file than itself -> where (`page_of.register`)
-PAGES = {
-    "History": "analysis.history.sentences",
-    "HptResult": "analysis.methods.hpt.page",
-    "HptSpeedup": "analysis.methods.hpt.page",
-    "MixtureOfMetrics": "analysis.methods.mixture.metrics_page",
-    "Multilevel": "analysis.methods.multilevel.page",
-    "Gate": "analysis.verdict.gate_answer",
-    "Verdict": "analysis.verdict.screen",
-}
 
 # a chapter of the report, in the order of the page -> its function
 CHAPTERS = {

@@ -26,7 +26,6 @@ from ..pages.model import (
     Page,
     Section,
     Value,
-    page_of,
     section,
     table_of,
 )
@@ -334,51 +333,50 @@ class Bundled(Result):
         parts["claims"] = [one.to_dict() for one in self.claims]
         return {**Result.body(self), "entries": len(self.contents.files) + 2, **parts}
 
+    def screen(self) -> Page:
+        """Set what the bundle holds and what it lacks, its claims, and how it is checked."""
+        contents = self.contents
+        kinds = Counter(one.kind for one in contents.sources)
+        what = [figures.counted(number, kind) for kind, number in sorted(kinds.items())]
+        results = figures.counted(len(contents.analyses), "result")
+        first = (
+            f"{self.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
+            f"{figures.quantity(float(self.bytes), 'B')}, with {results}"
+        )
+        sections = [section(first, f"identity {self.identity}")]
+        if self.claims:
+            failed, total = sum(not one.holds for one in self.claims), len(self.claims)
+            text = f"{failed} of {total} claims do not hold" if failed else "all claims hold"
+            table = table_of(
+                "claims",
+                enumerate(self.claims, 1),
+                ("claim", lambda one: one[0]),
+                ("<", lambda one: "holds" if one[1].holds else "FAILS"),
+                ("@sentence", lambda one: one[1].claim.text),
+                ("<must be", lambda one: said_of(one[1].claim)),
+                ("found", lambda one: _value(one[1].found)),
+            )
+            sections.append(section(text, table, title="Claims"))
+        if contents.redacted is not None:
+            sections.append(_redacted(contents.redacted))
+        if contents.missing:
+            listed = contents.missing[:_MOST_MISSING]
+            columns = ("@not in it", "what"), ("<why", "why")
+            more = len(contents.missing) - len(listed)
+            last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
+            table = table_of("missing", listed, *columns)
+            sections.append(section(table, *last, title="What is not in it"))
+        check = section(
+            "Whoever has it checks it, and computes every number again, with",
+            CommandLine(command_line(("fairtrial", "reproduce", self.output))),
+        )
+        return Page(
+            title="Bundle", sections=tuple(sections), cautions=self.cautions, following=(check,)
+        )
+
 
 _MOST_LEFT = 12
 _MOST_MISSING = 30  # lines of a screen
-
-
-@page_of.register(Bundled)
-def _bundled_page(bundled: Bundled) -> Page:
-    contents = bundled.contents
-    kinds = Counter(one.kind for one in contents.sources)
-    what = [figures.counted(number, kind) for kind, number in sorted(kinds.items())]
-    results = figures.counted(len(contents.analyses), "result")
-    first = (
-        f"{bundled.output} holds {' and '.join(what)} in {len(contents.files) + 2} files, "
-        f"{figures.quantity(float(bundled.bytes), 'B')}, with {results}"
-    )
-    sections = [section(first, f"identity {bundled.identity}")]
-    if bundled.claims:
-        failed, total = sum(not one.holds for one in bundled.claims), len(bundled.claims)
-        text = f"{failed} of {total} claims do not hold" if failed else "all claims hold"
-        table = table_of(
-            "claims",
-            enumerate(bundled.claims, 1),
-            ("claim", lambda one: one[0]),
-            ("<", lambda one: "holds" if one[1].holds else "FAILS"),
-            ("@sentence", lambda one: one[1].claim.text),
-            ("<must be", lambda one: said_of(one[1].claim)),
-            ("found", lambda one: _value(one[1].found)),
-        )
-        sections.append(section(text, table, title="Claims"))
-    if contents.redacted is not None:
-        sections.append(_redacted(contents.redacted))
-    if contents.missing:
-        listed = contents.missing[:_MOST_MISSING]
-        columns = ("@not in it", "what"), ("<why", "why")
-        more = len(contents.missing) - len(listed)
-        last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
-        table = table_of("missing", listed, *columns)
-        sections.append(section(table, *last, title="What is not in it"))
-    check = section(
-        "Whoever has it checks it, and computes every number again, with",
-        CommandLine(command_line(("fairtrial", "reproduce", bundled.output))),
-    )
-    return Page(
-        title="Bundle", sections=tuple(sections), cautions=bundled.cautions, following=(check,)
-    )
 
 
 def _value(found: object) -> Cell:

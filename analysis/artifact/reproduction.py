@@ -21,7 +21,6 @@ from ..pages.model import (
     Page,
     Sentence,
     Value,
-    page_of,
     section,
     table_of,
 )
@@ -151,6 +150,50 @@ class Reproduction(Result):
         results = [one for one in self.analyses if one.command[:1] != ("report",)]
         return {key: sum(getattr(one, key) for one in results) for key in keys}
 
+    def screen(self) -> Page:
+        """Set the answer, claims and stored results, then what differs in each."""
+        sections = [section(*_answer(self))]
+        if self.claims:
+            table = table_of(
+                "claims",
+                self.claims,
+                ("", "number"),
+                ("<", lambda one: {True: "holds", False: "FAILS", None: "no value"}[one.holds]),
+                ("value now", lambda one: _value(one.now)),
+                ("<claimed", _claimed),
+                ("@claim", "text"),
+            )
+            table = replace(table, notes=tuple(map(_why, self.claims)))
+            sections.append(section(table, title="claims"))
+        if self.results:
+            table = table_of(
+                "results",
+                self.results,
+                ("@", "name"),
+                ("<", "standing"),
+                ("numbers", "numbers", "{:,}".format),
+                ("same", "same", "{:,}".format),
+                ("within 1e-9", "near", "{:,}".format),
+                ("different", "different", "{:,}".format),
+                ("@fairtrial", lambda one: line_of(one.command)),
+            )
+            sections.append(section(table, title="stored results"))
+        sections += [
+            section(*_differences(one), title=f"{one.name} {_AMISS[one.standing]}")
+            for one in (*self.results, *self.documents)
+            if one.standing in _AMISS
+        ]
+        again = section(
+            "to measure it again on this machine, and compare the conclusions:",
+            CommandLine(command_line(("fairtrial", "reproduce", "--rerun", self.bundle))),
+        )
+        return Page(
+            title=f"Artifact {Path(self.bundle).name}",
+            sections=tuple(sections),
+            cautions=self.cautions,
+            following=(again,) if self.measurable else (),
+        )
+
 
 _LISTED = 10  # differences of a result that a page names
 _TEXT = 34
@@ -167,51 +210,6 @@ _REPORT = {
     "stopped": "was not made again: a limit was reached",
 }
 _RELATIONS = {"at_least": "at least", "at_most": "at most", "equals": "is", "word": "is"}
-
-
-@page_of.register(Reproduction)
-def _reproduction_page(found: Reproduction) -> Page:
-    sections = [section(*_answer(found))]
-    if found.claims:
-        table = table_of(
-            "claims",
-            found.claims,
-            ("", "number"),
-            ("<", lambda one: {True: "holds", False: "FAILS", None: "no value"}[one.holds]),
-            ("value now", lambda one: _value(one.now)),
-            ("<claimed", _claimed),
-            ("@claim", "text"),
-        )
-        table = replace(table, notes=tuple(map(_why, found.claims)))
-        sections.append(section(table, title="claims"))
-    if found.results:
-        table = table_of(
-            "results",
-            found.results,
-            ("@", "name"),
-            ("<", "standing"),
-            ("numbers", "numbers", "{:,}".format),
-            ("same", "same", "{:,}".format),
-            ("within 1e-9", "near", "{:,}".format),
-            ("different", "different", "{:,}".format),
-            ("@fairtrial", lambda one: line_of(one.command)),
-        )
-        sections.append(section(table, title="stored results"))
-    sections += [
-        section(*_differences(one), title=f"{one.name} {_AMISS[one.standing]}")
-        for one in (*found.results, *found.documents)
-        if one.standing in _AMISS
-    ]
-    again = section(
-        "to measure it again on this machine, and compare the conclusions:",
-        CommandLine(command_line(("fairtrial", "reproduce", "--rerun", found.bundle))),
-    )
-    return Page(
-        title=f"Artifact {Path(found.bundle).name}",
-        sections=tuple(sections),
-        cautions=found.cautions,
-        following=(again,) if found.measurable else (),
-    )
 
 
 def _answer(found: Reproduction) -> Iterator[str]:

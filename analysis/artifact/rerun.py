@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from ..data.trial import read_trial
 from ..errors import AnalysisError
-from ..pages.model import Block, Caution, CommandLine, Page, Section, Sentence, page_of, section
+from ..pages.model import Block, Caution, CommandLine, Page, Section, Sentence, section
 from ..pages.result import Result
 from ..verdict.comparison import compare_trials
 from ..verdict.comparison_effects import overall
@@ -73,6 +73,31 @@ class Rerun(Result):
         """What the command ends with: 0 reproduced, 1 partly or not, 7 cannot tell."""
         return {"reproduced": 0, "cannot tell": 7}.get(self.word, 1)
 
+    def screen(self) -> Page:
+        """Set what each trial says now; of several the words of all come first."""
+        several = len(self.trials) > 1
+        sections: list[Section] = []
+        following: list[Section] = []
+        if several:
+            words = "; ".join(f"{one.name} {one.word}" for one in self.trials)
+            sections.append(section(f"{self.word}: {words}"))
+        for one in self.trials:
+            title = one.name if several else ""
+            if one.comparison is None:
+                sections.append(section(f"cannot tell: {one.reason or ''}", title=title))
+                continue
+            page = one.comparison.screen()
+            sections += [Section(page.sections, title)] if several else page.sections
+            following += page.following
+        following += [section(*_more(one)) for one in self.trials if one.word == "cannot tell"]
+        where = f"this answer is stored in {self.folder}/rerun.md, with both trials"
+        return Page(
+            title=f"{self.bundle}, measured again",
+            sections=tuple(sections),
+            cautions=self.cautions,
+            following=(*following, section(where)),
+        )
+
 
 def judge_reruns(
     bundle: str,
@@ -122,32 +147,6 @@ def judge_reruns(
         trials=tuple(trials),
         cautions=tuple(cautions),
         references=references,
-    )
-
-
-@page_of.register(Rerun)
-def _rerun_page(found: Rerun) -> Page:
-    several = len(found.trials) > 1
-    sections: list[Section] = []
-    following: list[Section] = []
-    if several:
-        words = "; ".join(f"{one.name} {one.word}" for one in found.trials)
-        sections.append(section(f"{found.word}: {words}"))
-    for one in found.trials:
-        title = one.name if several else ""
-        if one.comparison is None:
-            sections.append(section(f"cannot tell: {one.reason or ''}", title=title))
-            continue
-        page = page_of(one.comparison)
-        sections += [Section(page.sections, title)] if several else page.sections
-        following += page.following
-    following += [section(*_more(one)) for one in found.trials if one.word == "cannot tell"]
-    where = f"this answer is stored in {found.folder}/rerun.md, with both trials"
-    return Page(
-        title=f"{found.bundle}, measured again",
-        sections=tuple(sections),
-        cautions=found.cautions,
-        following=(*following, section(where)),
     )
 
 

@@ -15,7 +15,6 @@ from ..errors import UsageError
 from ..importers.export import exported_trial, write_hyperfine
 from ..pages.as_markup import render_markdown
 from ..pages.difference import Difference
-from ..pages.model import page_of
 from ..pages.number_format import counted
 from ..record.printer import STDOUT, write_json
 from ..verdict.cautions import shown_cautions
@@ -185,5 +184,5 @@ _COLUMNS = ("command", "mean", "stddev", "median", "user", "system", "min", "max
 _KINDS: Mapping[str, Callable[[CompareAnswer], str]] = {
     "json": _json,
     "csv": _csv,
-    "markdown": lambda answer: f"{render_markdown(page_of(answer))}\n",
+    "markdown": lambda answer: f"{render_markdown(answer.screen())}\n",
 }

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ..errors import FairtrialError, UsageError
 from ..options import Given
@@ -25,16 +25,10 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..data.number_text import Decimal, Layout
     from ..importers.reader import Reading, Sides
+    from ..pages.result import Result
     from ..plots.chart import Sheet
     from ..record.manifest import WarmupIterations
     from ..record.run_numbers import Better
-
-
-class CommandResult(Protocol):
-    """What a command shows."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give what ``--json`` prints."""
 
 
 class Metric(Given):
@@ -198,7 +192,7 @@ def metric_of(*matrices: PerformanceMatrix) -> str | None:
 
 
 def show(
-    result: CommandResult,
+    result: Result,
     out: TextIO,
     *,
     as_json: bool,
@@ -210,9 +204,8 @@ def show(
         write_json(result.to_dict(), out)
     elif markdown:
         from ..pages.as_markup import render_markdown
-        from ..pages.model import page_of
 
-        out.write(f"{render_markdown(page_of(result)).rstrip()}\n")
+        out.write(f"{render_markdown(result.screen()).rstrip()}\n")
     else:
         out.write(f"{headed(str(result), metric)}\n")
 

@@ -498,7 +498,6 @@ def _text(report: Report, form: str, *, guard: bool) -> str:
 
         return json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n"
     from ..pages import as_markup, as_markup as as_csv, as_text
-    from ..pages.model import page_of
     from ..report.page import brief_page, data_page
 
     if form == "txt":
@@ -506,5 +505,5 @@ def _text(report: Report, form: str, *, guard: bool) -> str:
     if form == "csv":
         return as_csv.render(data_page(report), guard=guard)
     if form == "md":
-        return as_markup.render_markdown(page_of(report), most=_COMMENT)
-    return as_markup.render_latex(page_of(report))
+        return as_markup.render_markdown(report.screen(), most=_COMMENT)
+    return as_markup.render_latex(report.screen())

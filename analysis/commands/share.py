@@ -153,10 +153,9 @@ def write_rerun(
 
     from ..artifact.rerun import judge_reruns
     from ..pages.as_markup import render_markdown
-    from ..pages.model import page_of
 
     found = judge_reruns(bundle, folder, pairs, metric=metric, confidence=confidence)
-    write_file(folder / f"{_PAGE}.md", render_markdown(page_of(found)))
+    write_file(folder / f"{_PAGE}.md", render_markdown(found.screen()))
     data = json.dumps(found.to_dict(), indent=2, allow_nan=False) + "\n"
     write_file(folder / f"{_PAGE}.json", data)
     show(found, out, as_json=as_json, markdown=markdown)
@@ -202,7 +201,10 @@ def merge(
         if asked == "fleet"
         else merge_trials([one.path for one in named], output, accept_drift=accept_drift)
     )
-    show(merged, out, as_json=json)
+    if json:
+        write_json(merged.to_dict(), out)
+    else:
+        out.write(f"{merged}\n")
     return 0
 
 
@@ -256,7 +258,7 @@ def import_(
         return 0
     made = import_files(gathered, output, baseline=baseline, better=keys.better)
     if json:
-        show(made, out, as_json=True)
+        write_json(made.to_dict(), out)
         return 0
     following = "\n".join(next_lines(("fairtrial", "verdict", str(made.trial))))
     out.write(f"{found}\n\nwritten: {made.trial}\n{following}\n")

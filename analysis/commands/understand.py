@@ -10,9 +10,9 @@ from ..announcing import doing
 from ..errors import UsageError
 from ..options import command, number
 from ..record.manifest import judge_words
-from ..record.printer import check_file, write_file
+from ..record.printer import check_file, write_file, write_json
 from ..record.run_numbers import Better
-from .options import CommandResult, Metric, Source, Workers, metric_of, show
+from .options import Metric, Source, Workers, headed, metric_of, show
 from .verdict import MISSING_ALONE, allow_missing_words
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..methods.variance_sources.mixed_table import MixedTable
     from ..methods.variance_sources.result import Sources
     from ..pages.model import Caution
+    from ..pages.result import Result
     from ..stats.multiplicity import Correction
 
 
@@ -44,16 +45,6 @@ def level_of_risk(text: str) -> float:
     from ..stats.arguments import between
 
     return round(1 - between("risk", number(text)), _PLACES)
-
-
-class _Several(dict[str, "CommandResult"]):
-    """The results of several studies by the name of their option."""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: study.to_dict() for name, study in self.items()}
-
-    def __str__(self) -> str:
-        return "\n\n".join(f"== {name} ==\n{study}" for name, study in self.items())
 
 
 @command("diagnose")
@@ -77,13 +68,18 @@ def diagnose(
     from ..importers.reader import read_one
 
     matrix = read_one(asked.matrix, asked.reading())
-    studies = _Several({name: _study(name, matrix, asked) for name in chosen})
-    result = studies[chosen[0]] if len(chosen) == 1 else studies
-    show(result, out, as_json=json, metric=metric_of(matrix))
+    studies = {name: _study(name, matrix, asked) for name in chosen}
+    if len(chosen) == 1:
+        show(studies[chosen[0]], out, as_json=json, metric=metric_of(matrix))
+    elif json:
+        write_json({name: study.to_dict() for name, study in studies.items()}, out)
+    else:
+        text = "\n\n".join(f"== {name} ==\n{study}" for name, study in studies.items())
+        out.write(f"{headed(text, metric_of(matrix))}\n")
     return 0
 
 
-def _whole(args: _Options) -> CommandResult:
+def _whole(args: _Options) -> Result:
     from ..diagnose.examine import diagnose_fleet, diagnose_matrix, diagnose_trial
     from ..importers.reader import open_trial, read_one, trial_and_variant
     from ..record.fleet import is_fleet
@@ -108,7 +104,7 @@ def _whole(args: _Options) -> CommandResult:
     return diagnose_trial(trial, **known)
 
 
-def _study(name: str, matrix: PerformanceMatrix, args: _Options) -> CommandResult:
+def _study(name: str, matrix: PerformanceMatrix, args: _Options) -> Result:
     from ..diagnose.estimators import estimator_spread
     from ..diagnose.normality import central_limit_study, normality
     from ..stats.arguments import stream

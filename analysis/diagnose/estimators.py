@@ -204,6 +204,52 @@ class EstimatorSpread(Result):
                 found.append(Growth(len(here), sds, normal))
         return tuple(found)
 
+    def screen(self) -> pages.Page:
+        """Set the steadiest estimators, then a line for each benchmark and each number of runs."""
+        by_benchmark = (
+            "sd of the estimate from n runs, and its bias, relative to its value on all runs"
+        )
+        by_size = "sd in sds of one run, median over the benchmarks; in brackets of normal values"
+
+        def part(heading: str, name: Estimator, figure: str) -> tuple[Any, ...]:
+            take = partial(EstimatorRow.judged_by, name=name, figure=figure)
+            return heading, take, lambda value: f"{figures.significant(100 * value)} %"
+
+        def steadiest(row: EstimatorRow) -> str:
+            if row.judged is None:
+                return row.why or ""
+            return row.steadiest or ("all equal" if row.why else "none")
+
+        def growth(name: Estimator, row: Growth) -> pages.Value:
+            sd = row.sds.get(name)
+            text = pages.value_of(sd, "{:.3f}".format).text
+            return pages.Value(f"{text} ({getattr(row.normal, name):.3f})", sd)
+
+        benchmarks = pages.table_of(
+            "benchmarks",
+            self.benchmarks,
+            ("@", "name"),
+            ("runs", "runs"),
+            ("n", lambda row: getattr(row.at(row.judged), "size", None)),
+            *(part(name, name, "relative_sd") for name in ESTIMATORS),
+            part("bias: min.", "minimum", "relative_bias"),
+            part("median", "median", "relative_bias"),
+            ("<steadiest", steadiest),
+        )
+        sizes = pages.table_of(
+            "growth",
+            self.growth,
+            ("n", lambda row: row.normal.size),
+            ("benchmarks", "benchmarks", lambda count: str(count or "-")),
+            *((name, partial(growth, name)) for name in ESTIMATORS),
+        )
+        parts = (
+            pages.section(*_steadiest(self)),
+            pages.section(benchmarks, by_benchmark),
+            pages.section(sizes, by_size),
+        )
+        return pages.page(self, f"Estimators of {self.name}", *parts)
+
 
 SUBSAMPLES = 4000
 _CHUNK = 1 << 20  # values shuffled at a time
@@ -382,51 +428,6 @@ def _cautions(
         and "larger values are better here, so the minimum is the worst run, not the best",
     }
     return pages.cautions_of(table)
-
-
-@pages.page_of.register
-def _(study: EstimatorSpread) -> pages.Page:
-    by_benchmark = "sd of the estimate from n runs, and its bias, relative to its value on all runs"
-    by_size = "sd in sds of one run, median over the benchmarks; in brackets of normal values"
-
-    def part(heading: str, name: Estimator, figure: str) -> tuple[Any, ...]:
-        take = partial(EstimatorRow.judged_by, name=name, figure=figure)
-        return heading, take, lambda value: f"{figures.significant(100 * value)} %"
-
-    def steadiest(row: EstimatorRow) -> str:
-        if row.judged is None:
-            return row.why or ""
-        return row.steadiest or ("all equal" if row.why else "none")
-
-    def growth(name: Estimator, row: Growth) -> pages.Value:
-        sd = row.sds.get(name)
-        text = pages.value_of(sd, "{:.3f}".format).text
-        return pages.Value(f"{text} ({getattr(row.normal, name):.3f})", sd)
-
-    benchmarks = pages.table_of(
-        "benchmarks",
-        study.benchmarks,
-        ("@", "name"),
-        ("runs", "runs"),
-        ("n", lambda row: getattr(row.at(row.judged), "size", None)),
-        *(part(name, name, "relative_sd") for name in ESTIMATORS),
-        part("bias: min.", "minimum", "relative_bias"),
-        part("median", "median", "relative_bias"),
-        ("<steadiest", steadiest),
-    )
-    sizes = pages.table_of(
-        "growth",
-        study.growth,
-        ("n", lambda row: row.normal.size),
-        ("benchmarks", "benchmarks", lambda count: str(count or "-")),
-        *((name, partial(growth, name)) for name in ESTIMATORS),
-    )
-    parts = (
-        pages.section(*_steadiest(study)),
-        pages.section(benchmarks, by_benchmark),
-        pages.section(sizes, by_size),
-    )
-    return pages.page(study, f"Estimators of {study.name}", *parts)
 
 
 def _steadiest(study: EstimatorSpread) -> Iterator[str]:

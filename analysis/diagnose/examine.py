@@ -17,7 +17,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Page, page, page_of, section, table_of
+from ..pages.model import Page, page, section, table_of
 from ..pages.result import Result
 from ..record.fleet import HostState
 from ..stats.arguments import between, checks_arguments, numbers, stream
@@ -538,6 +538,37 @@ class FleetDiagnosis(Result):
     hosts: tuple[DiagnosedHost, ...]
     findings: tuple[SharedFinding, ...]
 
+    def screen(self) -> Page:
+        """Set what stands out and on which hosts, then a line for each host."""
+        looked = [one for one in self.hosts if one.runs]
+        text = f"nothing stands out on {len(looked)} hosts"
+        if self.findings:
+            some = sum(bool(one.codes) for one in looked)
+            text = f"something stands out on {some} of {len(looked)} hosts"
+        if self.metric != "wall":
+            text = f"{self.metric}: {text}"
+        texts = [f"{text}; 'fairtrial diagnose FLEET/HOST' says it of one"]
+        for one in self.findings:
+            every = len(one.hosts) == len(looked)
+            where = "all hosts" if every else figures.listed(one.hosts, _NAMED)
+            such = "" if len(one.hosts) == 1 else f", such as {one.hosts[0]}"
+            texts.append(f"{where}{such}: {one.text}")
+        # those with most findings first: they are what a reader looks for
+        ordered = sorted(self.hosts, key=lambda one: -len(one.codes))
+        table = table_of(
+            "hosts",
+            ordered[:_SHOWN],
+            ("@host", "host"),
+            ("<state", "state"),
+            ("sessions", "sessions"),
+            ("runs", "runs"),
+            ("tests", "tests"),
+            ("<found", lambda one: figures.listed(one.codes, 4)),
+        )
+        rest = len(ordered) - _SHOWN
+        more = [f"and {rest} more hosts (--json)"] if rest > 0 else []
+        return page(self, f"Diagnosis of {self.name}", section(*texts), section(table, *more))
+
 
 @checks_arguments
 def diagnose_fleet(
@@ -592,35 +623,3 @@ def diagnose_fleet(
 
 
 _NAMED, _SHOWN = 4, 20  # hosts that a sentence names, and that the table shows
-
-
-@page_of.register
-def _(found: FleetDiagnosis) -> Page:
-    looked = [one for one in found.hosts if one.runs]
-    text = f"nothing stands out on {len(looked)} hosts"
-    if found.findings:
-        some = sum(bool(one.codes) for one in looked)
-        text = f"something stands out on {some} of {len(looked)} hosts"
-    if found.metric != "wall":
-        text = f"{found.metric}: {text}"
-    texts = [f"{text}; 'fairtrial diagnose FLEET/HOST' says it of one"]
-    for one in found.findings:
-        every = len(one.hosts) == len(looked)
-        where = "all hosts" if every else figures.listed(one.hosts, _NAMED)
-        such = "" if len(one.hosts) == 1 else f", such as {one.hosts[0]}"
-        texts.append(f"{where}{such}: {one.text}")
-    # those with most findings first: they are what a reader looks for
-    ordered = sorted(found.hosts, key=lambda one: -len(one.codes))
-    table = table_of(
-        "hosts",
-        ordered[:_SHOWN],
-        ("@host", "host"),
-        ("<state", "state"),
-        ("sessions", "sessions"),
-        ("runs", "runs"),
-        ("tests", "tests"),
-        ("<found", lambda one: figures.listed(one.codes, 4)),
-    )
-    rest = len(ordered) - _SHOWN
-    more = [f"and {rest} more hosts (--json)"] if rest > 0 else []
-    return page(found, f"Diagnosis of {found.name}", section(*texts), section(table, *more))

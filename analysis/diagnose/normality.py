@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Value, cautions_of, page, page_of, section, table_of
+from ..pages.model import Caution, Page, Value, cautions_of, page, section, table_of
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, counted, numbers, stream
 from ..stats.samples import Array, bandwidth_of, kernel_density, median, read_only
@@ -275,6 +275,43 @@ class NormalityStudy(Result):
     draws: int = _DRAWS
     references: tuple[str, ...] = _REFERENCES
 
+    def screen(self) -> Page:
+        """Set how many benchmarks depart from a normal law, and a line for each."""
+
+        def look(row: NormalityRow) -> str:
+            departs = row.departs(self.risk)
+            if departs is None:
+                return row.why or "not tested"
+            return "not normal" if departs else "no departure seen"
+
+        looks = [row.departs(self.risk) for row in self.benchmarks if row.lilliefors is not None]
+        answer = f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {self.name} do not look"
+        answer += f" normal; the medians over the suite: {look(self.suite)}"
+        table = table_of(
+            "normality",
+            (*self.benchmarks, self.suite),
+            ("@", "name"),
+            ("n", "n"),
+            (
+                "Lilliefors p",
+                lambda row: getattr(row.lilliefors, "pvalue", None),
+                figures.bare_pvalue,
+            ),
+            ("Shapiro p", lambda row: getattr(row.shapiro, "pvalue", None), figures.bare_pvalue),
+            ("line", lambda row: getattr(row.curves, "straightness", None), "{:.3f}".format),
+            (f"<at {self.risk:g}", look),
+        )
+        line = "line: correlation of the normal probability plot, 1 when straight"
+        means = []
+        if self.mean_trials:
+            found = from_on(self.enough_low, self.enough, self.enough_high)
+            seed = "" if self.seed is None else f", seed {self.seed}"
+            trial = f"{self.mean_trials[0].means} means a trial{seed}"
+            means = [f"means of runs (relative to their benchmark's median, {trial}) {found}"]
+        return page(
+            self, f"Normality of {self.name}", answer, section(table, line), section(*means)
+        )
+
 
 FEW_RUNS = 20  # of a benchmark: below, a study says little
 
@@ -373,37 +410,6 @@ def from_on(low: int | None, enough: int | None, high: int | None) -> str:
     return head if low == high else f"{head} ({' to '.join(ends)} in nine of ten draws)"
 
 
-@page_of.register
-def _(study: NormalityStudy) -> Page:
-    def look(row: NormalityRow) -> str:
-        departs = row.departs(study.risk)
-        if departs is None:
-            return row.why or "not tested"
-        return "not normal" if departs else "no departure seen"
-
-    looks = [row.departs(study.risk) for row in study.benchmarks if row.lilliefors is not None]
-    answer = f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {study.name} do not look"
-    answer += f" normal; the medians over the suite: {look(study.suite)}"
-    table = table_of(
-        "normality",
-        (*study.benchmarks, study.suite),
-        ("@", "name"),
-        ("n", "n"),
-        ("Lilliefors p", lambda row: getattr(row.lilliefors, "pvalue", None), figures.bare_pvalue),
-        ("Shapiro p", lambda row: getattr(row.shapiro, "pvalue", None), figures.bare_pvalue),
-        ("line", lambda row: getattr(row.curves, "straightness", None), "{:.3f}".format),
-        (f"<at {study.risk:g}", look),
-    )
-    line = "line: correlation of the normal probability plot, 1 when straight"
-    means = []
-    if study.mean_trials:
-        found = from_on(study.enough_low, study.enough, study.enough_high)
-        seed = "" if study.seed is None else f", seed {study.seed}"
-        trial = f"{study.mean_trials[0].means} means a trial{seed}"
-        means = [f"means of runs (relative to their benchmark's median, {trial}) {found}"]
-    return page(study, f"Normality of {study.name}", answer, section(table, line), section(*means))
-
-
 # --- How many runs a mean needs until its distribution is normal.
 #
 # The protocol calls a sample large above 30 runs, and its authors looked at where the central limit
@@ -498,6 +504,51 @@ class CentralLimitStudy(Result):
         return Result.body(self) | {
             "enough": {draws: {of: self.enough(draws, of) for of in ESTIMATES} for draws in tried},
         }
+
+    def screen(self) -> Page:
+        """Set from which n on samples look normal, and a table for each way to draw them."""
+
+        def samples(one: CentralLimitCount) -> str:
+            return figures.span((one.samples_least, one.samples_most)).replace(" to ", "-")
+
+        def not_normal(of: str, one: CentralLimitCount) -> Value:
+            found = getattr(one, f"{of}_not_normal")
+            return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
+
+        answers, sections = [], []
+        texts: tuple[tuple[Draws, str, str], ...] = (
+            (DRAWS[0], "", "disjoint samples"),
+            (DRAWS[1], " drawn with replacement", "drawn WITH REPLACEMENT, for want of runs"),
+        )
+        for draws, kind, where in texts:
+            counts = [count for count in self.counts if count.draws == draws]
+            if not counts:
+                continue
+            last, looks = counts[-1].size, []
+            for of in ESTIMATES:
+                enough = self.enough(draws, of)
+                no, yes = f"{of} do not, up to n = {last}", f"{of} do from n = {enough} on"
+                looks.append(no if enough is None else yes)
+            tried = f"n = {figures.span((counts[0].size, last))}"
+            asked = f"do samples of n runs{kind} ({tried}) look normal?"
+            answers.append(f"{self.name}: {asked} {', '.join(looks)}")
+            table = table_of(
+                draws.replace(" ", "-"),
+                counts,
+                ("n", "size"),
+                ("N", samples),
+                ("means", partial(not_normal, "means")),
+                ("chance", "means_by_chance"),
+                ("medians", partial(not_normal, "medians")),
+                ("chance", "medians_by_chance"),
+            )
+            title = f"{where}: where they do not look normal at {self.risk:g}"
+            sections.append(section(table, title=title))
+        chance = (
+            f"as many among normal means at most, 19 times in 20, by the risk {self.risk:g} alone"
+        )
+        title = f"Central limit theorem on {self.name}"
+        return page(self, title, section(*answers), *sections, f"chance: {chance}")
 
 
 SIZES = tuple(range(5, 101, 5))  # [7] appendix C, as the numbers below
@@ -628,46 +679,3 @@ def _limit_cautions(
         and f"{untested} times a test could not be done, as means or medians are equal; these do not count",
     }
     return cautions_of(table)
-
-
-@page_of.register
-def _(study: CentralLimitStudy) -> Page:
-    def samples(one: CentralLimitCount) -> str:
-        return figures.span((one.samples_least, one.samples_most)).replace(" to ", "-")
-
-    def not_normal(of: str, one: CentralLimitCount) -> Value:
-        found = getattr(one, f"{of}_not_normal")
-        return Value(f"{found} of {getattr(one, f'{of}_tested')}", found)
-
-    answers, sections = [], []
-    texts: tuple[tuple[Draws, str, str], ...] = (
-        (DRAWS[0], "", "disjoint samples"),
-        (DRAWS[1], " drawn with replacement", "drawn WITH REPLACEMENT, for want of runs"),
-    )
-    for draws, kind, where in texts:
-        counts = [count for count in study.counts if count.draws == draws]
-        if not counts:
-            continue
-        last, looks = counts[-1].size, []
-        for of in ESTIMATES:
-            enough = study.enough(draws, of)
-            no, yes = f"{of} do not, up to n = {last}", f"{of} do from n = {enough} on"
-            looks.append(no if enough is None else yes)
-        tried = f"n = {figures.span((counts[0].size, last))}"
-        asked = f"do samples of n runs{kind} ({tried}) look normal?"
-        answers.append(f"{study.name}: {asked} {', '.join(looks)}")
-        table = table_of(
-            draws.replace(" ", "-"),
-            counts,
-            ("n", "size"),
-            ("N", samples),
-            ("means", partial(not_normal, "means")),
-            ("chance", "means_by_chance"),
-            ("medians", partial(not_normal, "medians")),
-            ("chance", "medians_by_chance"),
-        )
-        title = f"{where}: where they do not look normal at {study.risk:g}"
-        sections.append(section(table, title=title))
-    chance = f"as many among normal means at most, 19 times in 20, by the risk {study.risk:g} alone"
-    title = f"Central limit theorem on {study.name}"
-    return page(study, title, section(*answers), *sections, f"chance: {chance}")

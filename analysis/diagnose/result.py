@@ -16,7 +16,6 @@ from ..pages.model import (
     Section,
     ShortSentence,
     page,
-    page_of,
     plain,
     section,
     table_of,
@@ -145,6 +144,49 @@ class Diagnosis(Result):
     movers: Movers | None = None
     in_order: bool = True
     references: tuple[str, ...] = _REFERENCES
+
+    def screen(self) -> Page:
+        """Set what stands out of the host and of single cells, then all cells and far runs."""
+        tested = [one for one in self.findings if one.pvalue is not None]
+        metric = "" if self.metric is None else f" · {self.metric}"
+        heading = (
+            f"{self.name}{metric} · {self.runs:,} runs of {figures.counted(len(self.cells), 'cell')} in "
+            f"{figures.counted(self.sessions, 'session')}"
+        )
+        together = "the whole host" if self.movers is None else "programs together"
+        sections = [section(heading, section(_answer(self, tested, together)))]
+        if self.host:
+            sections.append(_host(self, together))
+        if cells := [one for one in tested if one.benchmark is not None]:
+            table = table_of("findings", cells[:_FINDINGS], *_NAMES, ("<found", "text"), _ADJUSTED)
+            sections.append(section(table, *_more(len(cells) - _FINDINGS), title="single cells"))
+        if noted := [*_noted(self)]:
+            shown = (*noted[:_FINDINGS], *_more(len(noted) - _FINDINGS))
+            sections.append(section(*shown, title="recorded and counted"))
+        lines: Sequence[CellLine] = self.cells
+        if len(lines) > _CELLS:  # those with the least that is left of their runs
+            lines = sorted(lines, key=lambda one: (one.effective or one.runs) / one.runs)
+        table = table_of(
+            "cells",
+            lines[:_CELLS],
+            *_NAMES,
+            ("runs", "runs"),
+            ("effective", "effective", "{:.0f}".format, ""),
+            ("spread", "spread", figures.percent, ""),
+            ("of sessions", "session_sd", figures.percent, ""),
+            ("lag 1", "lag_1", "{:.2f}".format, ""),
+            ("ties", "ties", figures.percent, ""),
+            ("far", "far"),
+        )
+        title = "cells: as many independent runs as effective would tell the mean as well; spread of runs"
+        title += " in a session, and of sessions"
+        sections.append(section(table, *_more(len(lines) - _CELLS), title=title))
+        if far := [*map(_far, self.far_runs)]:
+            title = f"far runs: {len(far)}, flagged and never left out"
+            sections.append(section(*far[:_FAR], *_more(len(far) - _FAR), title=title))
+        if few := [f"{one.benchmark} / {one.variant} ({one.runs})" for one in self.not_tested]:
+            sections.append(section(f"not tested, under 10 runs: {figures.listed(few)}"))
+        return page(self, f"Diagnosis of {self.name}", *sections)
 
 
 _SHOWN = 4  # sessions and names that a sentence names
@@ -429,52 +471,6 @@ def _when(found: Diagnosis, findings: Sequence[Finding]) -> str:
 _FINDINGS, _CELLS, _FAR = 20, 16, 5  # rows that are shown
 _NAMES = ("@benchmark", "benchmark"), ("@variant", "variant")
 _ADJUSTED = ("adjusted p", "pvalue_adjusted", figures.bare_pvalue, "")
-
-
-@page_of.register(Diagnosis)
-def _page(found: Diagnosis) -> Page:
-    tested = [one for one in found.findings if one.pvalue is not None]
-    metric = "" if found.metric is None else f" · {found.metric}"
-    heading = (
-        f"{found.name}{metric} · {found.runs:,} runs of {figures.counted(len(found.cells), 'cell')} in "
-        f"{figures.counted(found.sessions, 'session')}"
-    )
-    together = "the whole host" if found.movers is None else "programs together"
-    sections = [section(heading, section(_answer(found, tested, together)))]
-    if found.host:
-        sections.append(_host(found, together))
-    if cells := [one for one in tested if one.benchmark is not None]:
-        table = table_of("findings", cells[:_FINDINGS], *_NAMES, ("<found", "text"), _ADJUSTED)
-        sections.append(section(table, *_more(len(cells) - _FINDINGS), title="single cells"))
-    if noted := [*_noted(found)]:
-        shown = (*noted[:_FINDINGS], *_more(len(noted) - _FINDINGS))
-        sections.append(section(*shown, title="recorded and counted"))
-    lines: Sequence[CellLine] = found.cells
-    if len(lines) > _CELLS:  # those with the least that is left of their runs
-        lines = sorted(lines, key=lambda one: (one.effective or one.runs) / one.runs)
-    table = table_of(
-        "cells",
-        lines[:_CELLS],
-        *_NAMES,
-        ("runs", "runs"),
-        ("effective", "effective", "{:.0f}".format, ""),
-        ("spread", "spread", figures.percent, ""),
-        ("of sessions", "session_sd", figures.percent, ""),
-        ("lag 1", "lag_1", "{:.2f}".format, ""),
-        ("ties", "ties", figures.percent, ""),
-        ("far", "far"),
-    )
-    title = (
-        "cells: as many independent runs as effective would tell the mean as well; spread of runs"
-    )
-    title += " in a session, and of sessions"
-    sections.append(section(table, *_more(len(lines) - _CELLS), title=title))
-    if far := [*map(_far, found.far_runs)]:
-        title = f"far runs: {len(far)}, flagged and never left out"
-        sections.append(section(*far[:_FAR], *_more(len(far) - _FAR), title=title))
-    if few := [f"{one.benchmark} / {one.variant} ({one.runs})" for one in found.not_tested]:
-        sections.append(section(f"not tested, under 10 runs: {figures.listed(few)}"))
-    return page(found, f"Diagnosis of {found.name}", *sections)
 
 
 def _more(rest: int) -> list[str]:

@@ -26,7 +26,6 @@ from ..pages.model import (
     columns_of,
     first_notes,
     merged,
-    page_of,
     table_of,
 )
 from ..pages.number_format import Word, counted, listed
@@ -199,6 +198,10 @@ class Why(Result):
         command = _next_of(self)
         return None if command is None else command.line
 
+    def screen(self) -> Page:
+        """Set the one answer."""
+        return WhyAnswer(answers=(self,)).screen()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WhyAnswer(Result):
@@ -207,6 +210,27 @@ class WhyAnswer(Result):
     method: ClassVar[str] = "why"
 
     answers: tuple[Why, ...]
+
+    def screen(self) -> Page:
+        """Set an answer with its evidence; of several all sentences first."""
+        known = self.answers
+        # at most three notes, and the next command of the first answer that has one
+        each = (
+            [c.of(one.benchmark) if len(known) > 1 else c for c in one.cautions] for one in known
+        )
+        blocks: list[Note | Next] = [*first_notes(merged(self.cautions, *each))]
+        blocks += [found for one in known if (found := _next_of(one)) is not None][:1]
+        following = (Section(tuple(blocks)),) if blocks else ()
+        if len(known) == 1:
+            (one,) = known
+            title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
+            first = Section((Sentence(sentence_of(one)),))
+            return Page(title=title, sections=(first, *evidence(one)), following=following)
+        sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in known))]
+        for one in known:
+            title = f"{one.benchmark}: {one.variant} against {one.baseline}"
+            sections.append(Section(tuple(evidence(one)), title=title))
+        return Page(title="Why", sections=tuple(sections), following=following)
 
 
 # --- The answer in one sentence, and the command that follows it.
@@ -487,31 +511,6 @@ ON_CPU = "all, on the CPU"  # the row of the total
 _DIGITS = 3  # decimals of a total of 1 to 9 ms; of ten times as much one less
 _NOTHING = 5e-5  # of a ratio, below which a change is written as 0
 _MEANS = "rows say where time is, not what was changed; a stall may count for its caller"
-
-
-@page_of.register(Why)
-def _why_page(why: Why) -> Page:
-    return _answer_page(WhyAnswer(answers=(why,)))
-
-
-@page_of.register(WhyAnswer)
-def _answer_page(answer: WhyAnswer) -> Page:
-    known = answer.answers
-    # at most three notes, and the next command of the first answer that has one
-    each = ([c.of(one.benchmark) if len(known) > 1 else c for c in one.cautions] for one in known)
-    blocks: list[Note | Next] = [*first_notes(merged(answer.cautions, *each))]
-    blocks += [found for one in known if (found := _next_of(one)) is not None][:1]
-    following = (Section(tuple(blocks)),) if blocks else ()
-    if len(known) == 1:
-        (one,) = known
-        title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
-        first = Section((Sentence(sentence_of(one)),))
-        return Page(title=title, sections=(first, *evidence(one)), following=following)
-    sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in known))]
-    for one in known:
-        title = f"{one.benchmark}: {one.variant} against {one.baseline}"
-        sections.append(Section(tuple(evidence(one)), title=title))
-    return Page(title="Why", sections=tuple(sections), following=following)
 
 
 def evidence(why: Why, whole: str = "") -> Iterator[Section]:

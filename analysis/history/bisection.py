@@ -25,7 +25,6 @@ from ..pages.model import (
     cautions_of,
     columns_of,
     first_notes,
-    page_of,
     section,
 )
 from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
@@ -251,6 +250,21 @@ class Bisection(Result):
         why = f"{self.bad.shown} against {self.good.shown}"
         return Next(words, why) if self.first.sessions else None
 
+    def screen(self) -> Page:
+        """Set the culprit, the evidence, and what the search took."""
+        rows = [(label, _narrow(text)) for label, text in _evidence(self)]
+        tables = filter(None, (_table("culprits", _who(self)), _table("evidence", rows)))
+        sections = (section(self.sentence), *map(section, tables), section(*_took(self)))
+        # where a difference is known, the line of other metrics is enough
+        differs = self.first.differs
+        cautions = (one for one in self.cautions if one.code != "other-metric" or not differs)
+        below = (*first_notes(cautions), *(() if self.command is None else (self.command,)))
+        return Page(
+            title=f"Bisection of {self.good.shown}..{self.bad.shown}",
+            sections=sections,
+            following=(section(*below),) if below else (),
+        )
+
 
 def words_of_metrics(
     trial: Trial,
@@ -447,22 +461,6 @@ _SUBJECT = 60
 _BESIDE = 7 + 10 + 3 * 2  # columns of SHA and date, and between the four
 _TEXT = 68  # columns of a line of evidence that cannot be broken by its signs
 _PHASES = {"step0": "is there a difference", "search": "search", "proof": "proof"}
-
-
-@page_of.register(Bisection)
-def _bisection_page(found: Bisection) -> Page:
-    rows = [(label, _narrow(text)) for label, text in _evidence(found)]
-    tables = filter(None, (_table("culprits", _who(found)), _table("evidence", rows)))
-    sections = (section(found.sentence), *map(section, tables), section(*_took(found)))
-    # where a difference is known, the line of other metrics is enough
-    differs = found.first.differs
-    cautions = (one for one in found.cautions if one.code != "other-metric" or not differs)
-    below = (*first_notes(cautions), *(() if found.command is None else (found.command,)))
-    return Page(
-        title=f"Bisection of {found.good.shown}..{found.bad.shown}",
-        sections=sections,
-        following=(section(*below),) if below else (),
-    )
 
 
 def _table(name: str, rows: Sequence[tuple[str, ...]]) -> Table | None:

@@ -33,7 +33,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from ..errors import AnalysisError, UsageError
 from ..pages.difference import Difference
-from ..pages.model import Block, Caution, Page, Value, page_of, section, table_of
+from ..pages.model import Block, Caution, Page, Value, section, table_of
 from ..pages.number_format import counted, pvalue, span
 from ..pages.result import Result
 from ..registry import shipped
@@ -311,6 +311,31 @@ class Changes(Result):
             direction=direction,
         )
 
+    def screen(self) -> Page:
+        """Set how many intervals have a change, and a line for each."""
+        count, many, risk = self.values.size, len(self.intervals), f"{100 * self.risk:g} %"
+        if self.p_star is None:
+            text = f"{count} values: no interval is looked for"
+        elif not many:
+            text = f"no change in {count} values, at a risk of {risk} over all places"
+        else:
+            text = f"{counted(many, 'interval')} with a change in {count} values, {risk} over all places"
+        blocks: list[Block | str] = [text]
+        if many:
+            table = table_of(
+                "changes",
+                zip(self.intervals, self.places, self.steps, strict=True),
+                ("before value", lambda row: span((row[0].first, row[0].last))),
+                ("best place", lambda row: row[1]),
+                ("p", lambda row: Value(pvalue(row[0].pvalue), row[0].pvalue)),
+                (
+                    "<what changed",
+                    lambda row: f"from there on it {Difference.of(row[2]).ranged('before')}",
+                ),
+            )
+            blocks.append(table)
+        return Page(title="Changes", sections=(section(*blocks),), cautions=self.cautions)
+
 
 @checks_arguments
 def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
@@ -499,31 +524,3 @@ def _cautions(seen: Changes) -> Iterator[Caution]:
         text = f"resemble each other (r {r:.2f}), {often}"
     if text:
         yield Caution("neighbours-alike", f"neighbouring values {text}")
-
-
-@page_of.register(Changes)
-def _page(result: Changes) -> Page:
-    count, many, risk = result.values.size, len(result.intervals), f"{100 * result.risk:g} %"
-    if result.p_star is None:
-        text = f"{count} values: no interval is looked for"
-    elif not many:
-        text = f"no change in {count} values, at a risk of {risk} over all places"
-    else:
-        text = (
-            f"{counted(many, 'interval')} with a change in {count} values, {risk} over all places"
-        )
-    blocks: list[Block | str] = [text]
-    if many:
-        table = table_of(
-            "changes",
-            zip(result.intervals, result.places, result.steps, strict=True),
-            ("before value", lambda row: span((row[0].first, row[0].last))),
-            ("best place", lambda row: row[1]),
-            ("p", lambda row: Value(pvalue(row[0].pvalue), row[0].pvalue)),
-            (
-                "<what changed",
-                lambda row: f"from there on it {Difference.of(row[2]).ranged('before')}",
-            ),
-        )
-        blocks.append(table)
-    return Page(title="Changes", sections=(section(*blocks),), cautions=result.cautions)

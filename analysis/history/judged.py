@@ -176,6 +176,7 @@ class History(Result):
     """
 
     method: ClassVar[str] = "history"
+    words: ClassVar[str] = "analysis.history.sentences:screen"
     derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code", "sentence", "next")
     unlisted: ClassVar[frozenset[str]] = frozenset({"following"})
 

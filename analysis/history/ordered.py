@@ -29,7 +29,6 @@ from ..pages.model import (
     columns_of,
     first_notes,
     merged,
-    page_of,
     section,
 )
 from ..pages.result import Result
@@ -207,6 +206,23 @@ class OrderedVariants(Result):
     def difference(self, line: Compared) -> Difference:
         """Give the difference that a speedup of the metric stands for."""
         return Difference.of(line, metric=self.metric, unit=self.unit, better=self.better)
+
+    def screen(self) -> Page:
+        """Set what changes along the variants, and the places of the changes."""
+        lines = sorted(self.benchmarks, key=lambda one: _FIRST.index(one.outcome))
+        lines = lines if self.suite is None else [self.suite, *lines]
+        rows = [row for line in lines for row in _rows(self, line)]
+        columns = columns_of("<", "<from", "change", f"{100 * (1 - self.level):.4g} %", "<")
+        table = Table(name="places", columns=columns, rows=tuple(rows[:_MOST]))
+        more = []
+        if (hidden := len(rows) - _MOST) > 0:
+            more = [f"and {figures.counted(hidden, 'row')} more (--json has all)"]
+        found = self.sentence
+        return Page(
+            title="Ordered variants",
+            sections=(section(found[:1].upper() + found[1:]), section(table, *more)),
+            following=(section(*first_notes(_notes(self)), self.following),),
+        )
 
 
 # --- Which neighbours of a series are one program, by what its trial recorded.
@@ -586,24 +602,6 @@ def _cautions(
 
 _MOST = 14  # rows
 _FIRST = ("step", "undecided", "equivalent")
-
-
-@page_of.register(OrderedVariants)
-def _page(result: OrderedVariants) -> Page:
-    lines = sorted(result.benchmarks, key=lambda one: _FIRST.index(one.outcome))
-    lines = lines if result.suite is None else [result.suite, *lines]
-    rows = [row for line in lines for row in _rows(result, line)]
-    columns = columns_of("<", "<from", "change", f"{100 * (1 - result.level):.4g} %", "<")
-    table = Table(name="places", columns=columns, rows=tuple(rows[:_MOST]))
-    more = []
-    if (hidden := len(rows) - _MOST) > 0:
-        more = [f"and {figures.counted(hidden, 'row')} more (--json has all)"]
-    found = result.sentence
-    return Page(
-        title="Ordered variants",
-        sections=(section(found[:1].upper() + found[1:]), section(table, *more)),
-        following=(section(*first_notes(_notes(result)), result.following),),
-    )
 
 
 def _rows(result: OrderedVariants, line: OrderedLine) -> Iterator[tuple[str, str, Value, str, str]]:

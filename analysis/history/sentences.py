@@ -18,7 +18,6 @@ from ..pages.model import (
     columns_of,
     first_notes,
     merged,
-    page_of,
     section,
     table_of,
     value_of,
@@ -146,8 +145,8 @@ _RULES = {
 }
 
 
-@page_of.register(History)
-def _page(history: History) -> Page:
+def screen(history: History) -> Page:
+    """Set the answer of a gate, the newest point of each benchmark, changes, and what comes next."""
     label = "" if history.outcome is None else f"{LABELS[history.outcome]}  "
     # those that changed, or stop the gate, have a line before others
     weight = {"proven": 0, "undecided": 2, "passed": 3, None: 3}

@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.compare import Cut, judged_pair
 from ..pages.difference import Difference
-from ..pages.model import Caution, Page, page_of, section
+from ..pages.model import Caution, Page, section
 from ..pages.number_format import Word
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, shown
@@ -124,6 +124,11 @@ class StepSearch(Result):
     risk: float
     margin: float
     looks: tuple[int, ...]
+
+    def screen(self) -> Page:
+        """Set what the search found, in sentences."""
+        found = section(*_sentences(self))
+        return Page(title="Search for steps", sections=(found,), cautions=self.cautions)
 
 
 # --- What a search for steps tells while it runs: which phase begins, what each session
@@ -653,12 +658,6 @@ def find_steps(
         sessions_max=sessions_max,
         unit=unit,
     ).result()
-
-
-@page_of.register(StepSearch)
-def _page(result: StepSearch) -> Page:
-    found = section(*_sentences(result))
-    return Page(title="Search for steps", sections=(found,), cautions=result.cautions)
 
 
 def _sentences(result: StepSearch) -> Iterable[str]:

@@ -30,7 +30,7 @@ from ..data.trial_cautions import (
 )
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, page_of, section, table_of, value_of
+from ..pages.model import Caution, Page, section, table_of, value_of
 from ..pages.result import Result
 from ..record.manifest import (
     appearing,
@@ -106,6 +106,29 @@ class Inspected(Result):
     cells: tuple[InspectedCell, ...]
     cannot_recover: tuple[str, ...]
 
+    def screen(self) -> Page:
+        """Set the format, the first cells, and what the files do not hold."""
+        cells, more = self.cells[:_SHOWN], len(self.cells) - _SHOWN
+
+        def end(name: str) -> tuple[object, ...]:
+            return name, lambda one: value_of(
+                getattr(one, name), partial(figures.quantity, unit=one.unit or "")
+            )
+
+        table = table_of(
+            "cells",
+            cells,
+            *((f"@{name}", name) for name in ("benchmark", "variant", "metric")),
+            *((name, name, str, "?") for name in ("values", "processes", "failed")),
+            *map(end, ("first", "last")),
+        )
+        text = f"{self.format}: {figures.counted(len(self.cells), 'cell')}; {self.rule}"
+        sections = [section(text, table, *[f"and {more} more"] * (more > 0))]
+        if self.cannot_recover:
+            sections.append(section(*self.cannot_recover, title="not in them"))
+        texts = tuple(one for one in self.cautions if one.code != READ_AS)  # the first line says it
+        return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
+
 
 def inspect_files(gathered: GatheredCells) -> Inspected:
     """Count what the files hold."""
@@ -154,30 +177,6 @@ def _inspected(one: NamedCell) -> InspectedCell:
 
 
 _SHOWN = 40
-
-
-@page_of.register(Inspected)
-def _inspected_page(found: Inspected) -> Page:
-    cells, more = found.cells[:_SHOWN], len(found.cells) - _SHOWN
-
-    def end(name: str) -> tuple[object, ...]:
-        return name, lambda one: value_of(
-            getattr(one, name), partial(figures.quantity, unit=one.unit or "")
-        )
-
-    table = table_of(
-        "cells",
-        cells,
-        *((f"@{name}", name) for name in ("benchmark", "variant", "metric")),
-        *((name, name, str, "?") for name in ("values", "processes", "failed")),
-        *map(end, ("first", "last")),
-    )
-    text = f"{found.format}: {figures.counted(len(found.cells), 'cell')}; {found.rule}"
-    sections = [section(text, table, *[f"and {more} more"] * (more > 0))]
-    if found.cannot_recover:
-        sections.append(section(*found.cannot_recover, title="not in them"))
-    texts = tuple(one for one in found.cautions if one.code != READ_AS)  # the first line says it
-    return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
 
 
 Values = tuple[float, ...]

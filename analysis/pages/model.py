@@ -1,6 +1,6 @@
 """The page of a result: sentences, tables, figures and cautions as plain values.
 
-A result is numbers; its page is the words about them, which `page_of` asks for. Renderers
+A result is numbers; its page is the words about them, which its `screen` gives. Renderers
 (`analysis.pages.as_text`, `as_markup`) know pages and no method. The classes have no slots:
 there are few objects, and slots double the time that a class takes at start-up.
 """
@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import singledispatch
 from typing import Any, ClassVar, Literal
 
-from ..registry import PAGES, load
 from ..words import command_line, shorten, shown
 
 # --- A whole sentence for a first screen, in which names are shortened where it would be
@@ -348,22 +346,3 @@ def page(result: Any, title: str, *parts: Block | str) -> Page:  # noqa: ANN401 
     """Make the page of a result that has cautions; a part that is no section is one of its own."""
     sections = tuple(one if isinstance(one, Section) else section(one) for one in parts)
     return Page(title=title, sections=sections, cautions=result.cautions)
-
-
-@singledispatch
-def page_of(result: Any) -> Page:  # noqa: ANN401 - any result; its page says for which type it is
-    """Fill the page of a result.
-
-    Its class has a `screen`, or a function is registered for it (``@page_of.register``): in its folder, or in
-    the module that `analysis.registry.PAGES` names, which is imported when a page is first asked for.
-    """
-    if hasattr(type(result), "screen"):
-        filled: Page = result.screen()
-        return filled
-    for one in type(result).__mro__:
-        if one.__name__ in PAGES:
-            load(PAGES[one.__name__])
-    fill = page_of.dispatch(type(result))
-    if fill is page_of.dispatch(object):
-        raise TypeError(f"no page is registered for {type(result).__name__}")
-    return fill(result)

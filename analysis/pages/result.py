@@ -11,10 +11,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from ..errors import UsageError
+from ..registry import function
 from ..version import VERSION
 from ..words import WIDTH, shown
 from . import as_text
-from .model import Caution, Page, Sentence, page_of
+from .model import Caution, Page, Sentence
 
 # --- The condition of a gate: what fails a build.
 
@@ -71,8 +72,7 @@ def parse_condition(text: str) -> Condition:
 class Result:
     """What a method answers: numbers, and what a reader should know before trusting them.
 
-    A result is written as JSON by `to_dict`, and as text by `str`, which asks the page of its class
-    (`analysis.pages.model.page_of`).
+    A result is written as JSON by `to_dict`, and as text by `str`, which asks for its `screen`.
 
     `cautions`: In the order in which they are shown. `references`: Where the method comes from.
     """
@@ -82,6 +82,7 @@ class Result:
     unlisted: ClassVar[frozenset[str]] = frozenset()  # fields that JSON leaves out
     derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON adds
     listed: ClassVar[tuple[str, ...]] = ()  # or all keys of JSON, as `object_of` reads them
+    words: ClassVar[str]  # the place of its `screen`, if that stands in another file
 
     cautions: tuple[Caution, ...] = ()
     references: tuple[str, ...] = ()
@@ -102,20 +103,25 @@ class Result:
             found.pop(key, None)
         return found | cautions_to_dict(self.cautions) | {"references": list(self.references)}
 
+    def screen(self) -> Page:
+        """Fill the page of the result: the words about its numbers."""
+        filled: Page = function(self.words)(self)
+        return filled
+
     def __init_subclass__(cls) -> None:
         """Keep our `__repr__`: a dataclass would make one of all fields, a screenful of numbers."""
         cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        return short(self, page_of(self))
+        return short(self, self.screen())
 
     def __str__(self) -> str:
-        return as_text.render(page_of(self))
+        return as_text.render(self.screen())
 
     def _repr_html_(self) -> str:
         from . import as_markup as as_html
 
-        return as_html.render_html(page_of(self))
+        return as_html.render_html(self.screen())
 
 
 def short(value: object, page: Page) -> str:

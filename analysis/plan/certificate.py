@@ -20,7 +20,7 @@ from ..data.host_record import read_host_record
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Name, Page, page, page_of, section, table_of
+from ..pages.model import Caution, Name, Page, page, section, table_of
 from ..pages.result import Result
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, opened, parse, readable_rows, shaped
@@ -366,60 +366,61 @@ class Certificate(Result):
         text = f"{runs}; session-level ones {sessions} (certificate of {self.created[:10]})"
         return f"this machine, {design}: {text}"
 
+    def screen(self) -> Page:
+        """Set the false alarms of each method, and the difference that each benchmark can show."""
+        ours, theirs = (shorten(name, _NAME) for name in self.variants)
+        design, many, by = self.design, len(self.benchmarks), self.relabelled
+        said = "" if self.chosen == "identical" else ", as was said"
+        counts = (design.sessions, "session"), (many, "benchmark")
+        sessions, count = (figures.counted(*one) for one in counts)
+        text = (
+            f"{ours} and {theirs} are one program{said}: {self.metric} on {self.machine.name}, "
+            f"{sessions} x {design.runs} runs, {count}; every difference that a method finds is a false alarm"
+        )
+        alarms = table_of(
+            "false-alarms",
+            [one for one in self.methods if (one.name, one.unit) in METHODS],
+            ("<method", lambda one: METHODS[one.name, one.unit].words),
+            ("<unit", "unit"),
+            ("says", "nominal", lambda share: f"{100 * share:.3g} %"),
+            ("errs", "rate", lambda rate: f"{100 * rate:.0f} %"),
+            (f"<{100 * self.confidence:g} %", _interval),
+        )
+        swapped = f"from {self.relabellings} ways to swap the labels in whole {by}s"
+        share, lost = self.lost_share, []
+        if share is not None:
+            lost = [
+                f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"
+            ]
+        largest = sorted(self.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
+        kept = {one.name for one in largest}
+        shown = [one for one in self.benchmarks if one.name in kept]
+        rows: list[tuple[str, Any, float | None]]
+        rows = [(Name(one.name), one.spread, one.detectable) for one in shown]
+        rows += [(f"these {many}", "", self.detectable)] if many > 1 else []
+        effects = table_of(
+            "detectable",
+            rows,
+            ("<benchmark", itemgetter(0)),
+            (f"sd of {by} values", itemgetter(1), figures.percent),
+            ("detectable", itemgetter(2), lambda x: f"{x:.4f}x" if x < 10 else f"{x:.3g}x"),
+        )
+        rest = f"; the {_MOST} largest, {many - _MOST} more in the JSON" if many > _MOST else ""
+        where = "" if by == "session" else " within one session"
+        words = (
+            f"detectable: the t test on {by} values{where} finds it with probability {self.power:g}, "
+            f"at {100 * self.confidence:g} % without correction{rest}"
+        )
+        swapped += "; intervals by benchmarks and sessions"
+        first = section(text, self.sentence), section(alarms, swapped)
+        last = section(_checked(self.checks), *lost), section(effects, words)
+        return page(self, f"False alarms between {ours} and {theirs}", *first, *last)
+
 
 def _ends(one: MethodRate) -> str:
     if one.low is None or one.high is None:
         return ""
     return f"[{100 * one.low:.0f}, {100 * one.high:.0f}]"
-
-
-@page_of.register
-def _(result: Certificate) -> Page:
-    ours, theirs = (shorten(name, _NAME) for name in result.variants)
-    design, many, by = result.design, len(result.benchmarks), result.relabelled
-    said = "" if result.chosen == "identical" else ", as was said"
-    counts = (design.sessions, "session"), (many, "benchmark")
-    sessions, count = (figures.counted(*one) for one in counts)
-    text = (
-        f"{ours} and {theirs} are one program{said}: {result.metric} on {result.machine.name}, "
-        f"{sessions} x {design.runs} runs, {count}; every difference that a method finds is a false alarm"
-    )
-    alarms = table_of(
-        "false-alarms",
-        [one for one in result.methods if (one.name, one.unit) in METHODS],
-        ("<method", lambda one: METHODS[one.name, one.unit].words),
-        ("<unit", "unit"),
-        ("says", "nominal", lambda share: f"{100 * share:.3g} %"),
-        ("errs", "rate", lambda rate: f"{100 * rate:.0f} %"),
-        (f"<{100 * result.confidence:g} %", _interval),
-    )
-    swapped = f"from {result.relabellings} ways to swap the labels in whole {by}s"
-    share, lost = result.lost_share, []
-    if share is not None:
-        lost = [f"before the sessions others took at most {100 * share:.2f} % of a measured CPU"]
-    largest = sorted(result.benchmarks, key=lambda one: -(one.detectable or float("inf")))[:_MOST]
-    kept = {one.name for one in largest}
-    shown = [one for one in result.benchmarks if one.name in kept]
-    rows: list[tuple[str, Any, float | None]]
-    rows = [(Name(one.name), one.spread, one.detectable) for one in shown]
-    rows += [(f"these {many}", "", result.detectable)] if many > 1 else []
-    effects = table_of(
-        "detectable",
-        rows,
-        ("<benchmark", itemgetter(0)),
-        (f"sd of {by} values", itemgetter(1), figures.percent),
-        ("detectable", itemgetter(2), lambda x: f"{x:.4f}x" if x < 10 else f"{x:.3g}x"),
-    )
-    rest = f"; the {_MOST} largest, {many - _MOST} more in the JSON" if many > _MOST else ""
-    where = "" if by == "session" else " within one session"
-    words = (
-        f"detectable: the t test on {by} values{where} finds it with probability {result.power:g}, "
-        f"at {100 * result.confidence:g} % without correction{rest}"
-    )
-    swapped += "; intervals by benchmarks and sessions"
-    first = section(text, result.sentence), section(alarms, swapped)
-    last = section(_checked(result.checks), *lost), section(effects, words)
-    return page(result, f"False alarms between {ours} and {theirs}", *first, *last)
 
 
 def _interval(one: MethodRate) -> str:

@@ -22,7 +22,7 @@ from ..data.pair import match
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, cautions_of, page, page_of, section, table_of
+from ..pages.model import Caution, Page, cautions_of, page, section, table_of
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, chosen
 from ..stats.variance_components import RandomEffects, one_way, random_effects
@@ -90,42 +90,44 @@ class VarianceComponents(Result):
         "Gilmour, Thompson and Cullis 1995 (average information)",
     )
 
-
-@page_of.register
-def _(found: VarianceComponents) -> Page:
-    head, crossed = against(found.candidate, found.baseline), found.crossed
-    line = found.suite or (found.benchmarks[0] if len(found.benchmarks) == 1 else None)
-    what = "values" if found.baseline is None else "differences"
-    text = f"how {what} vary, by benchmark"
-    if line is not None:
-        over = "of the suite's mean" if found.suite else "of the benchmark"
-        text = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions" + (
-            ", runs included: with one run a session the two cannot be separated"
-            if line.run_sd is None
-            else f" and by {figures.percent(line.run_sd)} between the runs of one"
+    def screen(self) -> Page:
+        """Set how much sessions and runs vary, of the suite and of each benchmark."""
+        head, crossed = against(self.candidate, self.baseline), self.crossed
+        line = self.suite or (self.benchmarks[0] if len(self.benchmarks) == 1 else None)
+        what = "values" if self.baseline is None else "differences"
+        text = f"how {what} vary, by benchmark"
+        if line is not None:
+            over = "of the suite's mean" if self.suite else "of the benchmark"
+            text = (
+                f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions"
+                + (
+                    ", runs included: with one run a session the two cannot be separated"
+                    if line.run_sd is None
+                    else f" and by {figures.percent(line.run_sd)} between the runs of one"
+                )
+            )
+        rows = table_of(
+            "components",
+            (*self.benchmarks, *((self.suite,) if self.suite else ())),
+            BENCHMARK,
+            ("sessions", "sessions"),
+            ("blocks", "blocks"),
+            ("between sessions", "session_sd", figures.percent),
+            ("between runs", "run_sd", figures.percent),
         )
-    rows = table_of(
-        "components",
-        (*found.benchmarks, *((found.suite,) if found.suite else ())),
-        BENCHMARK,
-        ("sessions", "sessions"),
-        ("blocks", "blocks"),
-        ("between sessions", "session_sd", figures.percent),
-        ("between runs", "run_sd", figures.percent),
-    )
-    below = []
-    if crossed is not None:
-        parts = (
-            ("between benchmarks", crossed.benchmark_sd),
-            ("between sessions, in all benchmarks alike", crossed.session_sd),
-            ("between sessions, in each benchmark by itself", crossed.benchmark_session_sd),
-            ("between the blocks of a session", crossed.block_sd),
-            ("between runs", crossed.run_sd),
-        )
-        known = (f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
-        below = [f"all benchmarks together: {'; '.join(known)}"]
-    title = f"Between sessions and between runs: {head}"
-    return page(found, title, f"{head}: {text}", section(rows, *below))
+        below = []
+        if crossed is not None:
+            parts = (
+                ("between benchmarks", crossed.benchmark_sd),
+                ("between sessions, in all benchmarks alike", crossed.session_sd),
+                ("between sessions, in each benchmark by itself", crossed.benchmark_session_sd),
+                ("between the blocks of a session", crossed.block_sd),
+                ("between runs", crossed.run_sd),
+            )
+            known = (f"{figures.percent(sd)} {where}" for where, sd in parts if sd is not None)
+            below = [f"all benchmarks together: {'; '.join(known)}"]
+        title = f"Between sessions and between runs: {head}"
+        return page(self, title, f"{head}: {text}", section(rows, *below))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

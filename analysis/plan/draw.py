@@ -28,7 +28,7 @@ from ..errors import UsageError
 from ..methods.hpt.page import PairedT, hpt_report
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, cautions_of, merged, page, page_of, section, table_of
+from ..pages.model import Caution, Page, cautions_of, merged, page, section, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
@@ -169,38 +169,41 @@ class DrawStudy(Result):
         title = f"{against(self.candidate, self.baseline)}: {n} draws of {self.runs} runs"
         return arranged(Sheet(width=178.0), [[axes]], 90.0, title=title, notes=[text])
 
+    def screen(self) -> Page:
+        """Set how often each test rejects, and how often intervals hold the ratio of all runs."""
+        names = against(self.candidate, self.baseline, width=40)
+        trials = self.tests[0].simulations
+        unit = "blocks" if self.draws == "block" else "runs"
+        count, again = figures.counted(self.benchmarks, "benchmark"), "" if self.replace else "out"
+        text = (
+            f"{names}: {trials:,} draws of {self.runs} {unit} of each of {count}, with{again} "
+            f"replacement; the ratio of geometric means of all runs is {self.ratio:.4g}"
+        )
+        claim = "the two differ"
+        if self.alternative == "candidate":
+            claim = f"the candidate is more than {self.speedup:g} times better"
+        elif self.speedup != 1:
+            claim = f"the candidate is not {self.speedup:g} times as good as the baseline"
 
-@page_of.register
-def _(study: DrawStudy) -> Page:
-    names = against(study.candidate, study.baseline, width=40)
-    trials = study.tests[0].simulations
-    unit = "blocks" if study.draws == "block" else "runs"
-    count, again = figures.counted(study.benchmarks, "benchmark"), "" if study.replace else "out"
-    text = (
-        f"{names}: {trials:,} draws of {study.runs} {unit} of each of {count}, with{again} "
-        f"replacement; the ratio of geometric means of all runs is {study.ratio:.4g}"
-    )
-    claim = "the two differ"
-    if study.alternative == "candidate":
-        claim = f"the candidate is more than {study.speedup:g} times better"
-    elif study.speedup != 1:
-        claim = f"the candidate is not {study.speedup:g} times as good as the baseline"
-
-    tests = table_of(
-        "tests",
-        study.tests,
-        ("<test", lambda one: shared.NAMES[one.test]),
-        *(
-            (f"rejects at {level:g}", lambda one, k=k: one.rejected[k], f"{{}} of {trials}".format)
-            for k, level in enumerate(study.alphas)
-        ),
-        ("mean confidence", "confidence", "{:.3f}".format),
-    )
-    covered = f"how often {100 * study.confidence:g} % intervals of a draw hold the ratio of all"
-    covered += " runs; HPT's speedup is a lower bound"
-    first = section(f"how often each test says that {claim}", tests)
-    second = section(covered, shared.covered_table("intervals", study.intervals))
-    return page(study, f"Draws from {names}", text, first, second)
+        tests = table_of(
+            "tests",
+            self.tests,
+            ("<test", lambda one: shared.NAMES[one.test]),
+            *(
+                (
+                    f"rejects at {level:g}",
+                    lambda one, k=k: one.rejected[k],
+                    f"{{}} of {trials}".format,
+                )
+                for k, level in enumerate(self.alphas)
+            ),
+            ("mean confidence", "confidence", "{:.3f}".format),
+        )
+        covered = f"how often {100 * self.confidence:g} % intervals of a draw hold the ratio of all"
+        covered += " runs; HPT's speedup is a lower bound"
+        first = section(f"how often each test says that {claim}", tests)
+        second = section(covered, shared.covered_table("intervals", self.intervals))
+        return page(self, f"Draws from {names}", text, first, second)
 
 
 @checks_arguments

@@ -33,7 +33,7 @@ from ..methods.hpt.speedup import hpt_speedup
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..pages import number_format as figures
-from ..pages.model import Page, Value, page, page_of, table_of
+from ..pages.model import Page, Value, page, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
 from ..plots.chart import Sheet, arranged
@@ -146,35 +146,34 @@ class RejectionStudy(Result):
         high, widths = 62.0 * len(rows) + 6, [1.0] * abreast
         return arranged(Sheet(width=178.0), rows, high, widths=widths, title=title, notes=[note])
 
+    def screen(self) -> Page:
+        """Set how often each test rejects, a line for each number of runs."""
+        found = {(cell.test, cell.shifted, cell.runs): cell for cell in self.cells}
+        points = dict.fromkeys((shifted, runs) for _, shifted, runs in found)
+        each = dict.fromkeys(f"{runs}" for _, runs in points)
+        title = "Type-I error"
+        what = f"type-I error on {self.benchmarks} benchmarks: both sides are the same"
+        if self.kind == "power":
+            some = f"some of {self.benchmarks} benchmarks, {', '.join(each)} runs each"
+            what, title = f"power to tell {self.shifted_by} on {some}", "Power"
+        text = (
+            f"{self.population}: {what}; {self.alternative} at {self.alpha:g}, "
+            f"{self.cells[0].simulations:,} simulated comparisons a line"
+        )
 
-@page_of.register
-def _(study: RejectionStudy) -> Page:
-    found = {(cell.test, cell.shifted, cell.runs): cell for cell in study.cells}
-    points = dict.fromkeys((shifted, runs) for _, shifted, runs in found)
-    each = dict.fromkeys(f"{runs}" for _, runs in points)
-    title = "Type-I error"
-    what = f"type-I error on {study.benchmarks} benchmarks: both sides are the same"
-    if study.kind == "power":
-        some = f"some of {study.benchmarks} benchmarks, {', '.join(each)} runs each"
-        what, title = f"power to tell {study.shifted_by} on {some}", "Power"
-    text = (
-        f"{study.population}: {what}; {study.alternative} at {study.alpha:g}, "
-        f"{study.cells[0].simulations:,} simulated comparisons a line"
-    )
+        def rate(test: str, point: tuple[int, int]) -> Value:
+            cell = found[test, *point]
+            return Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate)
 
-    def rate(test: str, point: tuple[int, int]) -> Value:
-        cell = found[test, *point]
-        return Value(f"{cell.rate:.3f} ± {cell.error:.3f}", cell.rate)
-
-    tests = dict.fromkeys(test for test, _, _ in found)
-    rates = table_of(
-        "rates",
-        points,
-        ("runs", lambda point: point[1]) if study.kind == "type1" or len(each) > 1 else None,
-        ("shifted", lambda point: point[0]) if study.kind == "power" else None,
-        *((shared.NAMES[test], partial(rate, test)) for test in tests),
-    )
-    return page(study, f"{title} on {study.population}", text, rates)
+        tests = dict.fromkeys(test for test, _, _ in found)
+        rates = table_of(
+            "rates",
+            points,
+            ("runs", lambda point: point[1]) if self.kind == "type1" or len(each) > 1 else None,
+            ("shifted", lambda point: point[0]) if self.kind == "power" else None,
+            *((shared.NAMES[test], partial(rate, test)) for test in tests),
+        )
+        return page(self, f"{title} on {self.population}", text, rates)
 
 
 def _panel(study: RejectionStudy, over: str, title: str, runs: int | None = None) -> Axes:
@@ -418,16 +417,15 @@ class CoverageStudy(Result):
         each = dict.fromkeys(cell.runs for cell in both)
         return tuple(cell for runs in each for cell in both if cell.runs == runs)
 
-
-@page_of.register
-def _(study: CoverageStudy) -> Page:
-    text = (
-        f"{study.population}: how often {100 * study.confidence:g} % intervals of the ratio of "
-        f"{study.mean} means over {figures.counted(study.benchmarks, 'benchmark')} hold the true "
-        f"{study.ratio:g}; {study.every[0].simulations:,} simulated comparisons a line"
-    )
-    held = shared.covered_table("coverage", study.every, ("runs", "runs"))
-    return page(study, f"Coverage on {study.population}", text, held)
+    def screen(self) -> Page:
+        """Set how often intervals hold the true ratio."""
+        text = (
+            f"{self.population}: how often {100 * self.confidence:g} % intervals of the ratio of "
+            f"{self.mean} means over {figures.counted(self.benchmarks, 'benchmark')} hold the true "
+            f"{self.ratio:g}; {self.every[0].simulations:,} simulated comparisons a line"
+        )
+        held = shared.covered_table("coverage", self.every, ("runs", "runs"))
+        return page(self, f"Coverage on {self.population}", text, held)
 
 
 @checks_arguments

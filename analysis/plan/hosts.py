@@ -24,7 +24,7 @@ from scipy.special import chdtri, stdtrit
 
 from ..errors import InsufficientDataError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, cautions_of, page, page_of, section, table_of
+from ..pages.model import Caution, Page, cautions_of, page, section, table_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from . import components
@@ -78,41 +78,43 @@ class HostPlan(Sized):
     table: tuple[PlannedHosts, ...]
     lines: tuple[HostLine, ...]
 
-
-@page_of.register
-def _(plan: HostPlan) -> Page:
-    head = components.against(plan.candidate, plan.baseline)
-    most, sure = f"hosts of up to {plan.max_sessions} sessions x {plan.max_runs} runs", []
-    needed = f"more than {plan.max_hosts} {most}: hosts differ by more than that"
-    needed += "; claim these hosts only"
-    if plan.hosts and plan.sessions and plan.runs:
-        counts = ((plan.hosts, "host"), (plan.sessions, "session"), (plan.runs, "run"))
-        needed = " x ".join(figures.counted(*one) for one in counts)
-        if plan.seconds is not None and plan.elapsed_s is not None:
-            both = map(components.time_text, (plan.seconds, plan.elapsed_s))
-            needed += ": {} of all hosts, {} side by side".format(*both)
-        sure = [plan.sure("hosts", "the variance between hosts")]
-    pilot, costs = f"from {plan.pilot_hosts} hosts with {plan.pilot_sessions} sessions", plan.costs
-    if costs is not None:
-        pilot += f"{costs.text}; what a host costs before its first run is not in the times"
-    plans = table_of(
-        "plans",
-        enough(plan.table),
-        *((name, name) for name in ("hosts", "sessions", "runs")),
-        ("of all hosts", "seconds", components.time_text),
-        ("side by side", "elapsed_s", components.time_text),
-        components.WIDTH_COLUMN,
-        components.DETECTABLE,
-    )
-    levels = ((f"between {x}s", f"{x}_sd", figures.percent) for x in ("host", "session", "run"))
-    varies = table_of("benchmarks", plan.lines, components.BENCHMARK, *levels)
-    answer = f"{head}, on hosts like these: {plan.goal(len(plan.lines))} needs {needed}"
-    return page(
-        plan,
-        f"How many hosts: {head}",
-        section(answer, *sure, plans, pilot),
-        section(varies, title="what differs in the pilot"),
-    )
+    def screen(self) -> Page:
+        """Set how many hosts suffice, the plans, and how the pilot's benchmarks vary."""
+        head = components.against(self.candidate, self.baseline)
+        most, sure = f"hosts of up to {self.max_sessions} sessions x {self.max_runs} runs", []
+        needed = f"more than {self.max_hosts} {most}: hosts differ by more than that"
+        needed += "; claim these hosts only"
+        if self.hosts and self.sessions and self.runs:
+            counts = ((self.hosts, "host"), (self.sessions, "session"), (self.runs, "run"))
+            needed = " x ".join(figures.counted(*one) for one in counts)
+            if self.seconds is not None and self.elapsed_s is not None:
+                both = map(components.time_text, (self.seconds, self.elapsed_s))
+                needed += ": {} of all hosts, {} side by side".format(*both)
+            sure = [self.sure("hosts", "the variance between hosts")]
+        pilot, costs = (
+            f"from {self.pilot_hosts} hosts with {self.pilot_sessions} sessions",
+            self.costs,
+        )
+        if costs is not None:
+            pilot += f"{costs.text}; what a host costs before its first run is not in the times"
+        plans = table_of(
+            "plans",
+            enough(self.table),
+            *((name, name) for name in ("hosts", "sessions", "runs")),
+            ("of all hosts", "seconds", components.time_text),
+            ("side by side", "elapsed_s", components.time_text),
+            components.WIDTH_COLUMN,
+            components.DETECTABLE,
+        )
+        levels = ((f"between {x}s", f"{x}_sd", figures.percent) for x in ("host", "session", "run"))
+        varies = table_of("benchmarks", self.lines, components.BENCHMARK, *levels)
+        answer = f"{head}, on hosts like these: {self.goal(len(self.lines))} needs {needed}"
+        return page(
+            self,
+            f"How many hosts: {head}",
+            section(answer, *sure, plans, pilot),
+            section(varies, title="what differs in the pilot"),
+        )
 
 
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)

@@ -86,24 +86,23 @@ class WidthLoop(Result):
             end = f"ends after {self.runs} runs ({cause}) with width {width}, not {self.limit:g}"
         return f"the loop with {100 * self.confidence:g} % {_INTERVALS[self.interval]} {end}"
 
-
-@pages.page_of.register
-def _(loop: WidthLoop) -> pages.Page:
-    head = components.against(loop.candidate, loop.baseline)
-    looks = pages.table_of(
-        "looks",
-        loop.steps,
-        ("runs", "runs"),
-        ("speedup", "speedup", "{:.4g}x".format),
-        ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
-        ("width", "width", partial(width_text, limit=loop.limit)),
-    )
-    return pages.page(
-        loop,
-        f"Runs until the interval is narrow enough: {head}",
-        f"{head}: {loop.conclusion}",
-        looks,
-    )
+    def screen(self) -> pages.Page:
+        """Set the conclusion and each look at the interval."""
+        head = components.against(self.candidate, self.baseline)
+        looks = pages.table_of(
+            "looks",
+            self.steps,
+            ("runs", "runs"),
+            ("speedup", "speedup", "{:.4g}x".format),
+            ("interval", lambda step: f"[{step.low:.4g}, {step.high:.4g}]"),
+            ("width", "width", partial(width_text, limit=self.limit)),
+        )
+        return pages.page(
+            self,
+            f"Runs until the interval is narrow enough: {head}",
+            f"{head}: {self.conclusion}",
+            looks,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,48 +150,53 @@ class RunPlan(Result):
     seed: int | None
     references: tuple[str, ...] = _REFERENCES
 
+    def screen(self) -> pages.Page:
+        """Set how many runs suffice, and what each number of runs brings."""
+        head, loop = components.against(self.candidate, self.baseline), self.loop
+        answers = []
+        for goal, asked, runs in (
+            (f"a {100 * self.confidence:g} % interval of width {self.width or 0:g} or less", self.width, self.runs_for_width),
+            (f"to tell a speedup of {self.effect or 0:g}x from none", self.effect, self.runs_for_effect),
+        ):  # fmt: skip
+            if asked is not None:
+                most = f"more than {self.max_runs} runs, the cap"
+                needed = f"{runs} runs of each benchmark and side" if runs else most
+                answers.append(f"{head}: {goal} needs {needed} (probability {self.power:g})")
 
-@pages.page_of.register
-def _(plan: RunPlan) -> pages.Page:
-    head, loop = components.against(plan.candidate, plan.baseline), plan.loop
-    answers = []
-    for goal, asked, runs in (
-        (f"a {100 * plan.confidence:g} % interval of width {plan.width or 0:g} or less", plan.width, plan.runs_for_width),
-        (f"to tell a speedup of {plan.effect or 0:g}x from none", plan.effect, plan.runs_for_effect),
-    ):  # fmt: skip
-        if asked is not None:
-            most = f"more than {plan.max_runs} runs, the cap"
-            needed = f"{runs} runs of each benchmark and side" if runs else most
-            answers.append(f"{head}: {goal} needs {needed} (probability {plan.power:g})")
+        def width(row: PlannedWidth) -> pages.Value:
+            spread = figures.significant(row.width_sd, 2)
+            return pages.Value(f"{figures.significant(row.width)} ± {spread}", row.width)
 
-    def width(row: PlannedWidth) -> pages.Value:
-        spread = figures.significant(row.width_sd, 2)
-        return pages.Value(f"{figures.significant(row.width)} ± {spread}", row.width)
-
-    rows = pages.table_of(
-        "runs",
-        plan.table,
-        ("runs", "runs"),
-        ("width", width),
-        None if plan.width is None else (f"chance <= {plan.width:g}", "chance", "{:.3f}".format),
-        components.DETECTABLE,
-        None if plan.effect is None else (f"power at {plan.effect:g}x", "power", "{:.3f}".format),
-        ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
-        ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
-        ("coverage", "coverage", "{:.3f}".format),
-    )
-    basis = (
-        f"by {plan.simulations:,} simulated trials for each number of runs, from "
-        f"{figures.span(plan.pilot_runs)} pilot runs of {figures.counted(plan.benchmarks, 'benchmark')} a side; speedup "
-        f"{plan.speedup:.4g}x"
-    )
-    own = () if loop is None else (pages.section(f"on the pilot's own runs, {loop.conclusion}"),)
-    answers = answers or [f"{head}: what a number of runs would bring"]
-    return pages.Page(
-        title=f"How many runs: {head}",
-        sections=(pages.section(*answers), pages.section(rows, basis), *own),
-        cautions=pages.merged(plan.cautions, () if loop is None else loop.cautions),
-    )
+        rows = pages.table_of(
+            "runs",
+            self.table,
+            ("runs", "runs"),
+            ("width", width),
+            None
+            if self.width is None
+            else (f"chance <= {self.width:g}", "chance", "{:.3f}".format),
+            components.DETECTABLE,
+            None
+            if self.effect is None
+            else (f"power at {self.effect:g}x", "power", "{:.3f}".format),
+            ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
+            ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
+            ("coverage", "coverage", "{:.3f}".format),
+        )
+        basis = (
+            f"by {self.simulations:,} simulated trials for each number of runs, from "
+            f"{figures.span(self.pilot_runs)} pilot runs of {figures.counted(self.benchmarks, 'benchmark')} a side; speedup "
+            f"{self.speedup:.4g}x"
+        )
+        own = (
+            () if loop is None else (pages.section(f"on the pilot's own runs, {loop.conclusion}"),)
+        )
+        answers = answers or [f"{head}: what a number of runs would bring"]
+        return pages.Page(
+            title=f"How many runs: {head}",
+            sections=(pages.section(*answers), pages.section(rows, basis), *own),
+            cautions=pages.merged(self.cautions, () if loop is None else loop.cautions),
+        )
 
 
 _COST: dict[Interval, str] = {

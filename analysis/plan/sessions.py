@@ -35,7 +35,7 @@ from ..data.trial import Trial, read_trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.estimates import exact_values, identity_needs
 from ..pages import number_format as figures
-from ..pages.model import Caution, CommandLine, Page, cautions_of, page, page_of, section, table_of
+from ..pages.model import Caution, CommandLine, Page, cautions_of, page, section, table_of
 from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from . import components
@@ -104,44 +104,45 @@ class SessionPlan(Sized):
             return None
         return f"protocol: {{sessions: {self.sessions}, runs: {self.runs}}}"
 
-
-@page_of.register
-def _(plan: SessionPlan) -> Page:
-    head = components.against(plan.candidate, plan.baseline)
-    runs = f" of up to {plan.max_runs} runs" if plan.max_runs > 1 else ""
-    needed, sure = f"more than {plan.max_sessions} sessions{runs}: measure differently", []
-    if plan.sessions is not None and plan.runs is not None:
-        cost = "" if plan.seconds is None else f", {components.time_text(plan.seconds)}"
-        needed = f"{plan.sessions} sessions x {figures.counted(plan.runs, 'run')}{cost}"
-        sure = [plan.sure("sessions", "the pilot's variance")]
-    pilot = f"from {plan.pilot_sessions} sessions x {figures.span(plan.pilot_runs)} runs"
-    if plan.costs is not None:
-        pause = plan.costs.between_s
-        pilot += plan.costs.text
-        pilot += "" if pause is None else f", {components.time_text(pause)} between two sessions"
-    plans = table_of(
-        "plans",
-        components.enough(plan.table),
-        ("sessions", "sessions"),
-        ("runs", "runs"),
-        ("time", "seconds", components.time_text),
-        components.WIDTH_COLUMN,
-        components.DETECTABLE,
-    )
-    benchmarks = table_of(
-        "benchmarks",
-        plan.benchmarks,
-        components.BENCHMARK,
-        ("sd of sessions", "session_sd", figures.percent),
-        ("of runs", "run_sd", figures.percent),
-        components.WIDTH_COLUMN,
-        components.DETECTABLE,
-    )
-    protocol = [] if plan.protocol is None else [CommandLine(plan.protocol)]
-    answer = f"{head}: {plan.goal(len(plan.benchmarks))} needs {needed}"
-    parts = section(answer, *protocol, *sure), section(plans, pilot)
-    title = "what differs in the pilot, and what the plan gives"
-    return page(plan, f"How many sessions: {head}", *parts, section(benchmarks, title=title))
+    def screen(self) -> Page:
+        """Set how many sessions suffice, the plans, and how the pilot's benchmarks vary."""
+        head = components.against(self.candidate, self.baseline)
+        runs = f" of up to {self.max_runs} runs" if self.max_runs > 1 else ""
+        needed, sure = f"more than {self.max_sessions} sessions{runs}: measure differently", []
+        if self.sessions is not None and self.runs is not None:
+            cost = "" if self.seconds is None else f", {components.time_text(self.seconds)}"
+            needed = f"{self.sessions} sessions x {figures.counted(self.runs, 'run')}{cost}"
+            sure = [self.sure("sessions", "the pilot's variance")]
+        pilot = f"from {self.pilot_sessions} sessions x {figures.span(self.pilot_runs)} runs"
+        if self.costs is not None:
+            pause = self.costs.between_s
+            pilot += self.costs.text
+            pilot += (
+                "" if pause is None else f", {components.time_text(pause)} between two sessions"
+            )
+        plans = table_of(
+            "plans",
+            components.enough(self.table),
+            ("sessions", "sessions"),
+            ("runs", "runs"),
+            ("time", "seconds", components.time_text),
+            components.WIDTH_COLUMN,
+            components.DETECTABLE,
+        )
+        benchmarks = table_of(
+            "benchmarks",
+            self.benchmarks,
+            components.BENCHMARK,
+            ("sd of sessions", "session_sd", figures.percent),
+            ("of runs", "run_sd", figures.percent),
+            components.WIDTH_COLUMN,
+            components.DETECTABLE,
+        )
+        protocol = [] if self.protocol is None else [CommandLine(self.protocol)]
+        answer = f"{head}: {self.goal(len(self.benchmarks))} needs {needed}"
+        parts = section(answer, *protocol, *sure), section(plans, pilot)
+        title = "what differs in the pilot, and what the plan gives"
+        return page(self, f"How many sessions: {head}", *parts, section(benchmarks, title=title))
 
 
 _FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart

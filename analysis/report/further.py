@@ -21,7 +21,6 @@ from ..pages.model import (
     Table,
     Value,
     merged,
-    page_of,
     section,
     table_of,
 )
@@ -233,7 +232,7 @@ def variation(subject: Subject) -> Chapter | None:
     rng = stream(_SEED, "sources")
     with suppress(InsufficientDataError):
         found = sources(trials, metric=metric, confidence=confidence, rng=rng, seed=_SEED)
-        page = page_of(replace(found, cautions=merged(known, found.cautions)))
+        page = replace(found, cautions=merged(known, found.cautions)).screen()
         anchor = subject.anchor("variation")
 
         def own(block: Block) -> Block:

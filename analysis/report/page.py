@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from ..pages.model import Block, Caution, Figure, Listing, Page, Section, page_of, section
+from ..pages.model import Block, Caution, Figure, Listing, Page, Section, section
 from ..pages.result import Result, cautions_to_dict, plain
 from ..plots.chart import Sheet
 from ..verdict.sentence import with_whole_interval
@@ -138,10 +138,9 @@ class Report(Result):
         found |= {"written": list(self.written)} if self.written else {}
         return found | cautions_to_dict(self.cautions)
 
-
-@page_of.register(Report)
-def _report_page(report: Report) -> Page:
-    return data_page(report, abridging(report.names))
+    def screen(self) -> Page:
+        """Set the whole report, long names abridged."""
+        return data_page(self, abridging(self.names))
 
 
 def data_page(report: Report, brief: Callable[[str], str] = str) -> Page:

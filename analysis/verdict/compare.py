@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from ..methods.multilevel.failures import fisher
 from ..pages import as_text
 from ..pages.difference import Difference
-from ..pages.model import Column, Next, Note, Page, Table, page_of, section
+from ..pages.model import Column, Next, Note, Page, Table, section
 from ..pages.number_format import counted, listed, quantity, significant, spread, time_span
 from ..pages.result import Result, plain
 from ..words import apart, shorten, shown
@@ -175,6 +175,15 @@ class CompareAnswer(Result):
             "standing": self.standing and plain(self.standing) | {"possible": list(self.possible)},
             "notes": list(self.notes),
         }
+
+    def screen(self, width: int = 80, notes: Sequence[str] = ()) -> Page:
+        """Set the answer for a screen of `width` columns; `notes` are further ones, such as cautions."""
+        sections = [section(*answer_lines(self, width)), section(_table(self, width))]
+        found = [*_notes(self), *self.notes, *notes][:_MOST_NOTES]
+        step = next_step(self)
+        if found or step:
+            sections.append(section(*map(Note, found), *([step] if step else [])))
+        return Page(title="compare", sections=tuple(sections))
 
 
 def answer_of(
@@ -468,17 +477,6 @@ _METRIC_UNITS = {"max_rss": "B", "peak_memory_tree": "B"}
 _SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-@page_of.register(CompareAnswer)
-def page_at(answer: CompareAnswer, width: int = 80, notes: Sequence[str] = ()) -> Page:
-    """Give the page for a screen of `width` columns; `notes` are further ones, such as cautions."""
-    sections = [section(*answer_lines(answer, width)), section(_table(answer, width))]
-    found = [*_notes(answer), *answer.notes, *notes][:_MOST_NOTES]
-    step = next_step(answer)
-    if found or step:
-        sections.append(section(*map(Note, found), *([step] if step else [])))
-    return Page(title="compare", sections=tuple(sections))
-
-
 def next_step(answer: CompareAnswer) -> Next | None:
     """Give what comes after the verdict; where failed runs withhold it, which of them failed."""
     verdict = answer.verdict
@@ -590,4 +588,4 @@ def screen_of(
     width = max(width, _LEAST_WIDTH)
     if short:
         return "\n".join(answer_lines(answer, width))
-    return as_text.render(page_at(answer, width, notes), width=width)
+    return as_text.render(answer.screen(width, notes), width=width)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
-from ..pages.model import Name, Page, Section, Sentence, Table, Value, page_of, section, table_of
+from ..pages.model import Name, Page, Section, Sentence, Table, Value, section, table_of
 from ..pages.number_format import Word, counted, outcome_word
 from ..pages.result import Result
 from ..record.environment import Change
@@ -180,6 +180,26 @@ class TrialComparison(Result):
         """Give the word of an outcome as people say it of this metric."""
         return outcome_word(outcome, timed=figures.timed(self.unit))
 
+    def screen(self) -> Page:
+        """Set how the trials differ, each candidate's effects, and looks or levels."""
+        sections = [section(" ".join(_sentences(self)))]
+        several = len(self.candidates) > 1
+        for number, one in enumerate(self.candidates, 1):
+            title = f"{one.variant} against {one.baseline}" if several else ""
+            sections.append(section(*_effects(self, one, number), title=title))
+        sides = (self.old, self.new)
+        looks = [f"{side.label}: {text}" for side in sides if (text := looks_text(side.look))]
+        if looks:
+            sections.append(section(*looks))
+        if not (self.candidates or self.same_trial) and self.levels:
+            title = "levels of the runs; above 1 the second is better"
+            sections.append(section(*_levels(self), title=title))
+        return Page(
+            title=f"{self.old.label} and {self.new.label} compared",
+            sections=(*sections, *_around(self)),
+            cautions=self.cautions,
+        )
+
 
 # --- The screen: one sentence, a row for each effect, and what differs around the trials.
 
@@ -210,27 +230,6 @@ _CAMPAIGN = {
     False: "The campaigns differ",
     None: "Whether the campaigns are the same is not known",
 }
-
-
-@page_of.register(TrialComparison)
-def _page(result: TrialComparison) -> Page:
-    sections = [section(" ".join(_sentences(result)))]
-    several = len(result.candidates) > 1
-    for number, one in enumerate(result.candidates, 1):
-        title = f"{one.variant} against {one.baseline}" if several else ""
-        sections.append(section(*_effects(result, one, number), title=title))
-    sides = (result.old, result.new)
-    looks = [f"{side.label}: {text}" for side in sides if (text := looks_text(side.look))]
-    if looks:
-        sections.append(section(*looks))
-    if not (result.candidates or result.same_trial) and result.levels:
-        title = "levels of the runs; above 1 the second is better"
-        sections.append(section(*_levels(result), title=title))
-    return Page(
-        title=f"{result.old.label} and {result.new.label} compared",
-        sections=(*sections, *_around(result)),
-        cautions=result.cautions,
-    )
 
 
 def _sentences(result: TrialComparison) -> Iterator[str]:

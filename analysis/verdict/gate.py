@@ -113,6 +113,7 @@ class Gate(Result):
     """
 
     method: ClassVar[str] = "gate"
+    words: ClassVar[str] = "analysis.verdict.gate_answer:screen"
     derived: ClassVar[tuple[str, ...]] = ("outcome", "exit_code", "sentence", "next")
     unlisted: ClassVar[frozenset[str]] = frozenset({"shown", "following"})
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..data.pair import OF_ONE_SIDE
 from ..methods.multilevel.page import looks_text
 from ..pages.difference import Difference
-from ..pages.model import Block, Note, Page, Section, Table, Value, page_of, section, table_of
+from ..pages.model import Block, Note, Page, Section, Table, Value, section, table_of
 from .cautions import host_cautions_in
 from .gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome, difference, sentence_of
 
@@ -67,8 +67,8 @@ def _rows(gate: Gate, one: GatedCandidate) -> list[_Row]:
     ]
 
 
-@page_of.register(Gate)
-def _gate_page(gate: Gate) -> Page:
+def screen(gate: Gate) -> Page:
+    """Set the outcome, and for each candidate the lines that explain it."""
     sections = [section(f"{LABELS[gate.outcome]}  {gate.sentence}")]
     several = len(gate.candidates) > 1
     if several:
@@ -148,7 +148,7 @@ def summary(gate: Gate) -> str:
     from ..pages.as_markup import render_markdown
 
     title = f"gate {gate.condition}: {LABELS[gate.outcome]}"
-    return render_markdown(replace(page_of(replace(gate, following=())), title=title))
+    return render_markdown(replace(replace(gate, following=()).screen(), title=title))
 
 
 def junit(gate: Gate) -> str:

@@ -21,7 +21,7 @@ from ..data.pair import MEANS, Mean
 from ..methods.hpt.page import HptReport, hpt_report
 from ..methods.resampling.report import ResamplingReport, resampling_report
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, Value, merged, page_of, section, table_of
+from ..pages.model import Caution, Page, Value, merged, section, table_of
 from ..pages.result import Result
 from ..stats.arguments import stream
 from ..words import apart
@@ -69,6 +69,48 @@ class PairTable(Result):
     resamples: int
     seed: int | None
     references: tuple[str, ...] = REFERENCES
+
+    def screen(self) -> Page:
+        """Set a line for each method, of one pair of variants."""
+        ours, theirs = apart((self.candidate, self.baseline), _NAME)
+        n, level = len(self.benchmarks), f"{self.required:g}"
+        names = {"hpt": f"HPT, {level}-speedup", "t": "t on log ratios of medians"}
+
+        def speedup(line: PairLine) -> str:
+            if line.speedup is None:
+                return "none"
+            write = figures.bound if line.rule == "hpt" else figures.significant  # a limit
+            return write(line.speedup, 4)
+
+        def interval(line: PairLine) -> str:
+            if line.low is line.high is None:
+                return "-" if line.rule == "hpt" else "none"
+            low = "0" if line.low is None else figures.bound(line.low, 4)
+            high = "inf" if line.high is None else figures.bound(line.high, 4, upper=True)
+            return f"[{low}, {high}]"
+
+        table = table_of(
+            "one-pair",
+            self.lines,
+            ("<", lambda line: names.get(line.rule, f"resampling, {line.mean} means")),
+            ("speedup", lambda line: Value(speedup(line), line.speedup)),
+            (f"{level} interval", interval),
+            ("confidence", "confidence", lambda x: figures.reliability(x, self.required), "none"),
+            ("<of", "pvalue_of"),
+        )
+        over = f"these {n} benchmarks" if n > 1 else "this benchmark"
+        text = "confidence is 1 - p, not the chance of being right"
+        if self.lines[0].rule == "hpt":
+            text += f"; HPT's speedup is the largest that it claims with {level}; t needs normal log ratios"
+        return Page(
+            title=f"one pair: {self.candidate} against {self.baseline}",
+            sections=(
+                section(f"{ours} against {theirs} over {over}; above 1 {ours} is better"),
+                section(table, text),
+                section(f"{self.resamples:,} resamples, seed {self.seed}"),
+            ),
+            cautions=self.cautions,
+        )
 
 
 def pair_table(
@@ -177,49 +219,4 @@ def _of_resampling(report: ResamplingReport) -> PairLine:
         confidence=1 - test.pvalue,
         pvalue=test.pvalue,
         pvalue_of=test.pvalue_of,
-    )
-
-
-@page_of.register(PairTable)
-def _page(result: PairTable) -> Page:
-    ours, theirs = apart((result.candidate, result.baseline), _NAME)
-    n, level = len(result.benchmarks), f"{result.required:g}"
-    names = {"hpt": f"HPT, {level}-speedup", "t": "t on log ratios of medians"}
-
-    def speedup(line: PairLine) -> str:
-        if line.speedup is None:
-            return "none"
-        write = figures.bound if line.rule == "hpt" else figures.significant  # a limit
-        return write(line.speedup, 4)
-
-    def interval(line: PairLine) -> str:
-        if line.low is line.high is None:
-            return "-" if line.rule == "hpt" else "none"
-        low = "0" if line.low is None else figures.bound(line.low, 4)
-        high = "inf" if line.high is None else figures.bound(line.high, 4, upper=True)
-        return f"[{low}, {high}]"
-
-    table = table_of(
-        "one-pair",
-        result.lines,
-        ("<", lambda line: names.get(line.rule, f"resampling, {line.mean} means")),
-        ("speedup", lambda line: Value(speedup(line), line.speedup)),
-        (f"{level} interval", interval),
-        ("confidence", "confidence", lambda x: figures.reliability(x, result.required), "none"),
-        ("<of", "pvalue_of"),
-    )
-    over = f"these {n} benchmarks" if n > 1 else "this benchmark"
-    text = "confidence is 1 - p, not the chance of being right"
-    if result.lines[0].rule == "hpt":
-        text += (
-            f"; HPT's speedup is the largest that it claims with {level}; t needs normal log ratios"
-        )
-    return Page(
-        title=f"one pair: {result.candidate} against {result.baseline}",
-        sections=(
-            section(f"{ours} against {theirs} over {over}; above 1 {ours} is better"),
-            section(table, text),
-            section(f"{result.resamples:,} resamples, seed {result.seed}"),
-        ),
-        cautions=result.cautions,
     )

@@ -23,7 +23,6 @@ from ..pages.model import (
     Table,
     Value,
     merged,
-    page_of,
     section,
     table_of,
 )
@@ -100,6 +99,54 @@ class Ranking(Result):
     ranked: bool
     timed: bool
     usual: bool
+
+    def screen(self) -> Page:
+        """Set who can hold which rank, and all pairs."""
+        metric = "wall time" if self.metric == "wall" else self.metric
+        heading = (
+            f"{len(self.variants)} variants, {figures.counted(len(self.pairs), 'pair')} · {metric} · "
+            f"{figures.counted(self.sessions, 'session')} · margin {100 * self.margin:g} % · words "
+            "after Holm over the pairs"
+        )
+        ranks: list[Table | str] = []
+        if self.ranked:
+            ranks.append(
+                table_of(
+                    "places",
+                    self.places,
+                    ("rank", lambda one: figures.span((one.best, one.worst))),
+                    ("@", "variant"),
+                )
+            )
+            if self.friedman is not None and self.nemenyi is not None:
+                ranks.append(_published(self.variants, self.friedman, self.nemenyi))
+        faster, slower = (outcome_word(one, timed=self.timed) for one in ("faster", "slower"))
+
+        def counts(one: PairLine) -> str:
+            found = ((one.faster, faster), (one.slower, slower))
+            return ", ".join(f"{count} {word}" for count, word in found if count)
+
+        pairs = table_of(
+            "pairs",
+            self.pairs,
+            ("@", "candidate"),
+            ("@against", "baseline"),
+            ("speedup", lambda one: Value(speedup_text(one), one.speedup)),
+            (f"<{level_text(self.look.alpha)}", lambda one: interval_text(one) or "-"),
+            ("<", lambda one: outcome_word(one.outcome, timed=self.timed)),
+            ("<benchmarks", counts),
+        )
+        metric_words = () if self.usual else ("--metric", self.metric)
+        words = ("fairtrial", "verdict", self.path, *metric_words, *judge_words())
+        return Page(
+            title=f"Pairs of {self.trial}",
+            sections=(
+                section(heading, section(*ranks)),
+                section(pairs, *([text] if (text := looks_text(self.look)) else [])),
+            ),
+            cautions=self.cautions,
+            following=(section(Next(words, "against the baseline, benchmark by benchmark")),),
+        )
 
 
 # measured on interleaved runs of one program under several names (docs/verdict.md)
@@ -270,55 +317,6 @@ def _friedman(names: Sequence[str], sides: Mapping[str, VariantSide]) -> Friedma
 
 
 _NAME = 24
-
-
-@page_of.register(Ranking)
-def _ranking_page(result: Ranking) -> Page:
-    metric = "wall time" if result.metric == "wall" else result.metric
-    heading = (
-        f"{len(result.variants)} variants, {figures.counted(len(result.pairs), 'pair')} · {metric} · "
-        f"{figures.counted(result.sessions, 'session')} · margin {100 * result.margin:g} % · words "
-        "after Holm over the pairs"
-    )
-    ranks: list[Table | str] = []
-    if result.ranked:
-        ranks.append(
-            table_of(
-                "places",
-                result.places,
-                ("rank", lambda one: figures.span((one.best, one.worst))),
-                ("@", "variant"),
-            )
-        )
-        if result.friedman is not None and result.nemenyi is not None:
-            ranks.append(_published(result.variants, result.friedman, result.nemenyi))
-    faster, slower = (outcome_word(one, timed=result.timed) for one in ("faster", "slower"))
-
-    def counts(one: PairLine) -> str:
-        found = ((one.faster, faster), (one.slower, slower))
-        return ", ".join(f"{count} {word}" for count, word in found if count)
-
-    pairs = table_of(
-        "pairs",
-        result.pairs,
-        ("@", "candidate"),
-        ("@against", "baseline"),
-        ("speedup", lambda one: Value(speedup_text(one), one.speedup)),
-        (f"<{level_text(result.look.alpha)}", lambda one: interval_text(one) or "-"),
-        ("<", lambda one: outcome_word(one.outcome, timed=result.timed)),
-        ("<benchmarks", counts),
-    )
-    metric_words = () if result.usual else ("--metric", result.metric)
-    words = ("fairtrial", "verdict", result.path, *metric_words, *judge_words())
-    return Page(
-        title=f"Pairs of {result.trial}",
-        sections=(
-            section(heading, section(*ranks)),
-            section(pairs, *([text] if (text := looks_text(result.look)) else [])),
-        ),
-        cautions=result.cautions,
-        following=(section(Next(words, "against the baseline, benchmark by benchmark")),),
-    )
 
 
 def _published(variants: tuple[str, ...], found: Friedman, difference: float) -> str:

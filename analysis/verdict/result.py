@@ -212,6 +212,7 @@ class Verdict(Result):
     """
 
     method: ClassVar[str] = "verdict"
+    words: ClassVar[str] = "analysis.verdict.screen:screen"
     schema: ClassVar[int] = 2
     listed: ClassVar[tuple[str, ...]] = (
         *("data.*", "counts.*", "question.confidence", "question.margin", "question.correction"),

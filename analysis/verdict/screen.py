@@ -30,7 +30,6 @@ from ..pages.model import (
     Sentence,
     Table,
     Value,
-    page_of,
     section,
     table_of,
     value_of,
@@ -304,8 +303,8 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
 # --- The page.
 
 
-@page_of.register(Verdict)
-def _verdict_page(verdict: Verdict) -> Page:
+def screen(verdict: Verdict) -> Page:
+    """Set the whole verdict where that is asked for, else as many rows as a terminal has room for."""
     if verdict.question.explain or verdict.whole:
         return _whole(verdict)
     most = ROWS

@@ -25,7 +25,6 @@ from analysis import registry
 from analysis.importers.export import TARGETS
 from analysis.importers.registry import TOOLS
 from analysis.options import COMMANDS
-from analysis.pages.model import page_of
 from analysis.registry import FIGURES
 
 pytestmark = pytest.mark.tree
@@ -320,21 +319,6 @@ BESIDE = {
 IMPORTING = {REGISTRY: "`load` and the public names"}
 
 
-def registered_apart(nodes: dict[Path, tuple[ast.AST, ...]]) -> dict[str, list[str]]:
-    """Give the classes whose page is filled in another file, with its module."""
-    found: dict[str, list[str]] = {}
-    for path, inside in nodes.items():
-        here = {node.name for node in inside if isinstance(node, ast.ClassDef)}
-        for node in inside:
-            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-                if ast.unparse(mark).startswith("page_of.register"):
-                    first = node.args.args[0].annotation
-                    of = ast.unparse(mark.args[0] if isinstance(mark, ast.Call) else first)
-                    if of not in here:
-                        found.setdefault(of, []).append(local(path)[:-3].replace("/", "."))
-    return found
-
-
 def test_every_name_in_full_is_a_module_or_a_file(nodes):
     said = (
         node.value for inside in nodes.values() for node in inside if isinstance(node, ast.Constant)
@@ -368,14 +352,6 @@ def test_no_name_that_is_loaded_is_computed(nodes):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"load", "shipped"}:
                 given = node.args[0]
                 assert not isinstance(given, ast.JoinedStr | ast.BinOp), local(path)
-
-
-def test_whatever_is_registered_for_a_class_is_found(nodes):
-    table = registry.PAGES
-    assert {name: [module] for name, module in table.items()} == registered_apart(nodes)
-    for module in table.values():
-        registry.load(module)
-    assert set(table) <= {one.__name__ for one in page_of.registry}
 
 
 def test_chapters_and_figures_have_their_functions():

@@ -27,7 +27,7 @@ from scipy.stats import t
 from analysis import commands
 from analysis.commands import options as arguments
 from analysis.data.trial import read_trial
-from analysis.pages.model import Section, Sentence, Table, page_of, text_of
+from analysis.pages.model import Section, Sentence, Table, text_of
 from analysis.verdict.compare import NamedCommand, answer_of, screen_of
 from harness.cli import main
 from tests.golden.printed_numbers import (
@@ -452,7 +452,7 @@ def told(trials, monkeypatch):
     def tell(words):
         found.clear()
         main(words, io.StringIO(), io.StringIO())
-        return [(page_of(one), json.loads(json.dumps(one.to_dict()))) for one in found]
+        return [(one.screen(), json.loads(json.dumps(one.to_dict()))) for one in found]
 
     return tell
 

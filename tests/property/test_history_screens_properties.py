@@ -14,7 +14,6 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.history.judging import judge_nights
 from analysis.pages.as_markup import render_latex, render_markdown
-from analysis.pages.model import page_of
 from tests.examples import examples
 from tests.unit.analysis.history.judged.made_nights import nights_of, series
 
@@ -84,5 +83,5 @@ def test_every_screen_can_be_read(history):
         held = any(len(word) > 40 and word[:30] in line for word in pasted)
         assert len(line) <= 80 or held or line.lstrip().startswith("next")
     json.dumps(history.to_dict(), allow_nan=False)
-    assert render_markdown(page_of(history))
-    assert render_latex(page_of(history))
+    assert render_markdown(history.screen())
+    assert render_latex(history.screen())

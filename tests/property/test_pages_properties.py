@@ -45,7 +45,6 @@ from analysis.pages.model import (
     Table,
     Value,
     columns_of,
-    page_of,
     text_of,
 )
 from analysis.pages.result import short
@@ -524,11 +523,11 @@ def test_four_screens_say_the_same_of_what_they_show(
         assert set().union(*one.short.slots) <= shown | {metric}
         for name in everything - shown if one.code != "benchmarks-of-one-side" else ():
             assert not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", one.text)
-    assert notes_of(page_of(verdict)) == texts
+    assert notes_of(verdict.screen()) == texts
     if any(one.multilevel for one in verdict.candidates):
         gated = gate_verdict(verdict, "worse>2%")
         own = [str(one.short) for one in gated.cautions if one.code == "gate-without"]
-        assert notes_of(page_of(gated)) == own + texts
+        assert notes_of(gated.screen()) == own + texts
     if not asked:
         codes = [one.code for one in told.cautions]
         assert reported(path, metric) == codes

@@ -14,7 +14,6 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.pages.as_text import render
-from analysis.pages.model import page_of
 from analysis.verdict.judging import judge_sides
 from analysis.verdict.result import WayOn
 from tests.examples import examples
@@ -73,7 +72,7 @@ def verdicts(draw):
 
 def screen_and_command(verdict) -> tuple[list[str], list[str]]:
     """Give the lines of the screen, and those of the command at its end."""
-    lines = render(page_of(verdict)).split("\n")
+    lines = render(verdict.screen()).split("\n")
     start = next((k for k, line in enumerate(lines) if line.startswith("next  ")), len(lines))
     return lines[:start], lines[start:]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -25,7 +26,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, cautions_of
+from ...pages.model import Caution, Name, Page, Section, cautions_of, page, section, table_of
 from ...pages.number_format import Word, outcome_word, word_of
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen
@@ -178,6 +179,43 @@ class HptResult(Result):
         side = self.alternative or "candidate"
         rest = "" if self.alternative else f", the opposite {reached['baseline']}"
         return f"{open_now} {said[side]} has HPT reliability {reached[side]}{rest} {meaning}"
+
+    def screen(self) -> Page:
+        """Set the conclusion and the ranks."""
+        title = f"HPT: {self.candidate} against {self.baseline}"
+        return page(self, title, self.conclusion, _rank_table(self))
+
+
+def _rank_table(result: HptResult) -> Section:
+    a, b = apart((result.candidate, result.baseline), 20)
+    tested = result.speedup_under_test
+    by = "" if tested == 1 else f"/{tested:g}"
+    names = {"candidate": Name(result.candidate), "baseline": Name(result.baseline), "tie": "tie"}
+    four = partial(figures.significant, digits=4)
+    better, worse = ("faster", "slower") if result.timed else ("better", "worse")
+    if by:
+        good = f"{tested:g} times as {'fast' if result.timed else 'good'}"
+        better, worse = f"more than {good}", f"less than {good}"
+    both = [
+        f"p {figures.pvalue(result.pvalue)} for '{better}'",
+        f"p {figures.pvalue(result.pvalue_baseline)} for '{worse}'",
+    ]  # that of the outcome stands first
+    pvalues = ", ".join(both[::-1] if result.outcome == "baseline" else both)
+    table = table_of(
+        "rank-table",
+        result.benchmarks,
+        ("@", "name"),
+        (f"score {a}{by}", "median_candidate", four),
+        (f"score {b}", "median_baseline", four),
+        ("<winner", lambda row: names[row.winner]),
+        ("difference", "difference", four),
+        ("rank", "rank", "{:g}".format),
+    )
+    sums = (
+        f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
+        f"{len(result.benchmarks)} benchmarks; {pvalues}"
+    )
+    return section(table, sums)
 
 
 def pair_cautions(pair: Match) -> tuple[Caution, ...]:

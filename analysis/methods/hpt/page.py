@@ -12,11 +12,11 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
-from ...pages.model import Name, Page, Section, merged, page, page_of, section, table_of
+from ...pages.model import Page, Section, merged, page, section, table_of
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
-from ...words import apart, shorten
+from ...words import shorten
 from .compare import REFERENCES, Alternative, HptQuestion, HptResult, Scores, Ties, answer, ask
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
 from .winners import lines_of, stack
@@ -94,6 +94,11 @@ class HptContext(Result):
     geometric_means: tuple[GeometricMean, ...]
     paired_t: tuple[PairedT, ...]
     references: tuple[str, ...] = REFERENCES
+
+    def screen(self) -> Page:
+        """Set the comparisons alone."""
+        title = f"HPT: {self.candidate} against {self.baseline}"
+        return page(self, title, section(*_comparisons(self)))
 
 
 @checks_arguments
@@ -225,6 +230,18 @@ class HptReport(Result):
             **({"others": plain(self.others)} if self.others else {}),
         }
 
+    def screen(self) -> Page:
+        """Set HPT's conclusions and ranks, then other comparisons and rules."""
+        tested = self.tested.screen()
+        return page(
+            self,
+            tested.title,
+            section(*self.conclusions),
+            *tested.sections[1:],
+            section(*_comparisons(self.context), title="compared with"),
+            *((_other_rules(self),) if self.others else ()),
+        )
+
 
 @checks_arguments
 def hpt_report(
@@ -269,69 +286,6 @@ def hpt_report(
         cautions=merged(tested.cautions, best.cautions),
         references=tested.references,
     )
-
-
-@page_of.register
-def _(result: HptResult) -> Page:
-    return page(result, _title(result), result.conclusion, _rank_table(result))
-
-
-@page_of.register
-def _(result: HptSpeedup) -> Page:
-    return page(result, _title(result), result.conclusion)
-
-
-@page_of.register
-def _(result: HptContext) -> Page:
-    return page(result, _title(result), section(*_comparisons(result)))
-
-
-@page_of.register
-def _(report: HptReport) -> Page:
-    return page(
-        report,
-        _title(report.plain),
-        section(*report.conclusions),
-        _rank_table(report.tested),
-        section(*_comparisons(report.context), title="compared with"),
-        *((_other_rules(report),) if report.others else ()),
-    )
-
-
-def _title(result: HptResult | HptSpeedup | HptContext) -> str:
-    return f"HPT: {result.candidate} against {result.baseline}"
-
-
-def _rank_table(result: HptResult) -> Section:
-    a, b = apart((result.candidate, result.baseline), 20)
-    tested = result.speedup_under_test
-    by = "" if tested == 1 else f"/{tested:g}"
-    names = {"candidate": Name(result.candidate), "baseline": Name(result.baseline), "tie": "tie"}
-    four = partial(figures.significant, digits=4)
-    better, worse = ("faster", "slower") if result.timed else ("better", "worse")
-    if by:
-        good = f"{tested:g} times as {'fast' if result.timed else 'good'}"
-        better, worse = f"more than {good}", f"less than {good}"
-    both = [
-        f"p {figures.pvalue(result.pvalue)} for '{better}'",
-        f"p {figures.pvalue(result.pvalue_baseline)} for '{worse}'",
-    ]  # that of the outcome stands first
-    pvalues = ", ".join(both[::-1] if result.outcome == "baseline" else both)
-    table = table_of(
-        "rank-table",
-        result.benchmarks,
-        ("@", "name"),
-        (f"score {a}{by}", "median_candidate", four),
-        (f"score {b}", "median_baseline", four),
-        ("<winner", lambda row: names[row.winner]),
-        ("difference", "difference", four),
-        ("rank", "rank", "{:g}".format),
-    )
-    sums = (
-        f"signed ranks: {a} {result.rank_sum_candidate:g}, {b} {result.rank_sum_baseline:g} of "
-        f"{len(result.benchmarks)} benchmarks; {pvalues}"
-    )
-    return section(table, sums)
 
 
 _RULES = {"hpt": "HPT", "paired t": "paired t, one-sided", "interval": "confidence interval"}

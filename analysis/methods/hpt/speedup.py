@@ -30,6 +30,7 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
+from ...pages.model import Page, page
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
@@ -283,6 +284,10 @@ class HptSpeedup(Result):
             f"largest speedup with HPT reliability {self.required:g}: {self.printed} "
             f"(reliability {reached} up to this limit, less than {self.required:g} beyond it)"
         )
+
+    def screen(self) -> Page:
+        """Set the conclusion alone."""
+        return page(self, f"HPT: {self.candidate} against {self.baseline}", self.conclusion)
 
 
 @checks_arguments

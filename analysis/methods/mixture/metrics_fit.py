@@ -83,6 +83,7 @@ class MixtureOfMetrics(Gaussians):
     """
 
     method: ClassVar[str] = "fit-mixture-2d"
+    words: ClassVar[str] = "analysis.methods.mixture.metrics_page:screen"
 
     covariances: Array
     model: str

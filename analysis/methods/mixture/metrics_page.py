@@ -28,7 +28,6 @@ from ...pages.model import (
     columns_of,
     merged,
     page,
-    page_of,
     section,
     table_of,
 )
@@ -441,8 +440,8 @@ def meaning(model: str) -> str:
     return f"ellipses, {_VOLUME[model[0]]}, {_SHAPE[model[1]]}, {_AXES[model[2]]}"
 
 
-@page_of.register
-def _mixture_page(mixture: MixtureOfMetrics) -> Page:
+def screen(mixture: MixtureOfMetrics) -> Page:
+    """Set the clusters alone."""
     clusters = section(*_clusters(mixture, "clusters"))
     return page(mixture, f"Gaussian mixture of {listed(mixture.names)}", clusters)
 

@@ -18,7 +18,6 @@ from ...pages.model import (
     ShortSentence,
     Value,
     page,
-    page_of,
     plain,
     section,
     table_of,
@@ -160,8 +159,8 @@ def needed_text(count: int, noun: Unit) -> str:
     return f"about {figures.counted(count, f'more {noun}')}"
 
 
-@page_of.register(Multilevel)
-def _multilevel_page(result: Multilevel) -> Page:
+def screen(result: Multilevel) -> Page:
+    """Set the word over the suite, then a line for each benchmark."""
     ours, theirs = apart((result.candidate, result.baseline), 20)
     known = [line for line in result.benchmarks if line.speedup is not None]
     rows: list[tuple[str, Line]] = [(Name(line.name), line) for line in result.benchmarks]

@@ -314,6 +314,7 @@ class Multilevel(Result):
     """
 
     method: ClassVar[str] = "multilevel"
+    words: ClassVar[str] = "analysis.methods.multilevel.page:screen"
     listed: ClassVar[tuple[str, ...]] = (
         *("candidate", "baseline", "unit", "better", "design"),
         *("sessions", "sessions_candidate", "sessions_baseline", "confidence", "margin"),

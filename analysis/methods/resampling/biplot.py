@@ -109,6 +109,32 @@ class Biplot(Result):
             return " and ".join([", ".join(named[:-1]), named[-1]] if count > 1 else named)
         return f"{count} benchmarks, most of all {named[0]}"
 
+    def screen(self) -> pages.Page:
+        """Set the biplot, the shares of its components, and all coordinates."""
+        n, benchmarks = len(self.systems), figures.counted(len(self.benchmarks), "benchmark")
+        alt = (
+            f"The systems {figures.listed(self.systems)} as points and the benchmarks "
+            f"{figures.listed(self.benchmarks)} as arrows in the plane of the first two components; "
+            "bars next to it show the variance that each component explains. The tables below give the "
+            "coordinates"
+        )
+        shares = pages.table_of(
+            "components",
+            (("share of the variance", self.explained), ("together", np.cumsum(self.explained))),
+            ("<", lambda row: row[0]),
+            *((f"PC{k + 1}", lambda row, k=k: float(row[1][k]), lambda share: f"{100 * share:.2f} %") for k in range(min(self.rank, _COMPONENTS))),
+        )  # fmt: skip
+        return pages.page(
+            self,
+            f"biplot of {n} systems over {benchmarks}",
+            self.conclusion,
+            pages.Figure(name="biplot", alt=alt, draw=partial(biplot_picture, self)),
+            shares,
+            _coordinates("system", self.systems, "scores", self.scores, self.rank),
+            _coordinates("benchmark", self.benchmarks, "loadings", self.loadings, self.rank),
+            *([_correlated(self)] if len(self.benchmarks) > 1 else []),
+        )
+
 
 def _share(share: float) -> str:
     """Round a share; what is not all, or not nothing, is not written as such."""
@@ -301,33 +327,6 @@ def _cautions(
         "much it would change in another measurement",
     }
     return pages.cautions_of(texts)
-
-
-@pages.page_of.register
-def _(result: Biplot) -> pages.Page:
-    n, benchmarks = len(result.systems), figures.counted(len(result.benchmarks), "benchmark")
-    alt = (
-        f"The systems {figures.listed(result.systems)} as points and the benchmarks "
-        f"{figures.listed(result.benchmarks)} as arrows in the plane of the first two components; "
-        "bars next to it show the variance that each component explains. The tables below give the "
-        "coordinates"
-    )
-    shares = pages.table_of(
-        "components",
-        (("share of the variance", result.explained), ("together", np.cumsum(result.explained))),
-        ("<", lambda row: row[0]),
-        *((f"PC{k + 1}", lambda row, k=k: float(row[1][k]), lambda share: f"{100 * share:.2f} %") for k in range(min(result.rank, _COMPONENTS))),
-    )  # fmt: skip
-    return pages.page(
-        result,
-        f"biplot of {n} systems over {benchmarks}",
-        result.conclusion,
-        pages.Figure(name="biplot", alt=alt, draw=partial(biplot_picture, result)),
-        shares,
-        _coordinates("system", result.systems, "scores", result.scores, result.rank),
-        _coordinates("benchmark", result.benchmarks, "loadings", result.loadings, result.rank),
-        *([_correlated(result)] if len(result.benchmarks) > 1 else []),
-    )
 
 
 def _coordinates(

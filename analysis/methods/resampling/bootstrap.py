@@ -26,7 +26,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, Page, Table, Value, cautions_of, facts, page, page_of
+from ...pages.model import Caution, Page, Table, Value, cautions_of, facts, page
 from ...pages.number_format import Word, outcome_word
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen, counted
@@ -169,11 +169,10 @@ class BootstrapInterval(Result):
             },
         }
 
-
-@page_of.register
-def _(found: BootstrapInterval) -> Page:
-    title = f"bootstrap interval: {found.candidate} against {found.baseline}"
-    return page(found, title, found.conclusion, found.details())
+    def screen(self) -> Page:
+        """Set the conclusion and its details."""
+        title = f"bootstrap interval: {self.candidate} against {self.baseline}"
+        return page(self, title, self.conclusion, self.details())
 
 
 Tails = tuple[float | None, float | None]

@@ -189,6 +189,11 @@ class EmpiricalDistribution(Result):
         pictures = {"density": plain(self.density()), "boxplot": plain(self.boxplot())}
         return {**Result.body(self), **pictures}
 
+    def screen(self) -> pages.Page:
+        """Set the conclusion and the five numbers."""
+        title = f"one pass over the suite: {self.name}"
+        return pages.page(self, title, self.conclusion, _five_numbers((self,)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionComparison(Result):
@@ -219,6 +224,11 @@ class DistributionComparison(Result):
         """Give the fields and the conclusion."""
         return {**Result.body(self), "conclusion": self.conclusion}
 
+    def screen(self) -> pages.Page:
+        """Set the conclusion, five numbers of each system, and who beats whom."""
+        title = f"one pass over the suite: {figures.listed([one.name for one in self.systems])}"
+        return pages.page(self, title, self.conclusion, *summaries(self))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassesReport(Result):
@@ -230,23 +240,14 @@ class PassesReport(Result):
     seed: int
     references: tuple[str, ...] = DISTRIBUTION_REFERENCES
 
+    def screen(self) -> pages.Page:
+        """Set the comparison, with the cautions of all, and the seed below it."""
+        found = self.distributions.screen()
+        sections = (*found.sections, pages.section(f"seed {self.seed}"))
+        return replace(found, sections=sections, cautions=self.cautions)
+
 
 _SHOWN = 12  # systems in the table of shares
-
-
-@pages.page_of.register
-def _(found: EmpiricalDistribution) -> pages.Page:
-    title = f"one pass over the suite: {found.name}"
-    return pages.page(found, title, found.conclusion, _five_numbers((found,)))
-
-
-@pages.page_of.register(DistributionComparison)
-@pages.page_of.register(PassesReport)
-def _(found: DistributionComparison | PassesReport) -> pages.Page:
-    passes = found.distributions if isinstance(found, PassesReport) else found
-    seed = () if isinstance(found, DistributionComparison) else (f"seed {found.seed}",)
-    title = f"one pass over the suite: {figures.listed([one.name for one in passes.systems])}"
-    return pages.page(found, title, passes.conclusion, *summaries(passes), *seed)
 
 
 def summaries(comparison: DistributionComparison) -> Iterator[pages.Section]:

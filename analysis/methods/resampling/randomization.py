@@ -24,7 +24,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Centre, Mean, check_means
 from ...errors import AnalysisError
 from ...pages import number_format as figures
-from ...pages.model import Caution, Page, Table, Value, cautions_of, facts, page, page_of
+from ...pages.model import Caution, Page, Table, Value, cautions_of, facts, page
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, read_only
@@ -149,11 +149,10 @@ class RandomizationTest(Result):
         }
         return {**Result.body(self), "null": null}
 
-
-@page_of.register
-def _(found: RandomizationTest) -> Page:
-    title = f"randomization test: {found.candidate} against {found.baseline}"
-    return page(found, title, found.conclusion, found.details())
+    def screen(self) -> Page:
+        """Set the conclusion and its details."""
+        title = f"randomization test: {self.candidate} against {self.baseline}"
+        return page(self, title, self.conclusion, self.details())
 
 
 _APART = "look for values that are not measurements: they lie too far apart"

@@ -66,6 +66,20 @@ class ResamplingReport(Result):
             "distributions": self.distributions.body(),
         }
 
+    def screen(self) -> pages.Page:
+        """Set the conclusions and their figure, then test, interval and distributions."""
+        test, interval = self.test, self.interval
+        return pages.page(
+            self,
+            f"resampling: {test.candidate} against {test.baseline}",
+            pages.section(*self.conclusions),
+            _figure(self),
+            pages.section(test.details(), title="test"),
+            *(() if interval is None else (pages.section(interval.details(), title="interval"),)),
+            *summaries(self.distributions),
+            *(() if self.seed is None else (f"seed {self.seed}",)),
+        )
+
 
 def resampling_report(
     candidate: PerformanceMatrix,
@@ -223,21 +237,6 @@ def _passes(comparison: DistributionComparison) -> tuple[plots.Axes, plots.Axes]
     boxes = f"{first.better} is better; box: quartiles, ends: minimum, maximum"
     below.x_label = f"mean of one pass ({boxes}){more}"
     return above, below
-
-
-@pages.page_of.register
-def _(report: ResamplingReport) -> pages.Page:
-    test, interval = report.test, report.interval
-    return pages.page(
-        report,
-        f"resampling: {test.candidate} against {test.baseline}",
-        pages.section(*report.conclusions),
-        _figure(report),
-        pages.section(test.details(), title="test"),
-        *(() if interval is None else (pages.section(interval.details(), title="interval"),)),
-        *summaries(report.distributions),
-        *(() if report.seed is None else (f"seed {report.seed}",)),
-    )
 
 
 def _figure(report: ResamplingReport) -> pages.Figure:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...errors import AnalysisError, UsageError
 from ...pages import as_text, number_format as figures
-from ...pages.model import Block, Caution, Column, Page, Section, Sentence, Table, page_of
+from ...pages.model import Block, Caution, Column, Page, Section, Sentence, Table
 from . import result
 from .compare import Weights, speedup_test_suite
 from .original_config import LeftOut, NothingLeftError, SpeedupConfig
@@ -123,9 +123,9 @@ def printed_text(title: str, suite: SpeedupSuite) -> str:
 def report_text(title: str, suite: SpeedupSuite) -> str:
     """Give the text of ``.report``: what the original prints, the whole result, each decision's path."""
     lines = [printed_text(title, suite), f"Sample1: {suite.baseline}; Sample2: {suite.candidate}"]
-    lines += ["", "Result", "", _set(page_of(suite)), "", "Decision of each benchmark", ""]
+    lines += ["", "Result", "", _set(suite.screen()), "", "Decision of each benchmark", ""]
     for test in suite.benchmarks:
-        lines += [_name(test), _set(result.benchmark_page(test, named=False)), ""]
+        lines += [_name(test), _set(test.screen(named=False)), ""]
     return "\n".join(lines)
 
 

@@ -272,6 +272,27 @@ class SpeedupTest(Result):
         """Give the decision on the mean or the median."""
         return self.mean if centre == "mean" else self.median
 
+    def screen(self, *, named: bool = True) -> pages.Page:
+        """Set one benchmark, with its name in the first line or without."""
+        answers = [self.name] if named and self.name is not None else []
+        for centre, value in zip(TESTED, (self.speedup_mean, self.speedup_median), strict=True):
+            answers.append(f"speedup of the {centre} {_times(value)}: {_answer(self.of(centre))}")
+        least = _times(self.speedup_min)
+        answers.append(f"speedup of the minimum {least}: a description, no test belongs to it")
+        times = pages.table_of(
+            "times",
+            [
+                ("runs", str, self.runs_baseline, self.runs_candidate),
+                *((WORDS[centre], _time, *self.times(centre)) for centre in CENTRES),
+            ],
+            ("<", lambda row: row[0]),
+            ("baseline", lambda row: pages.Value(row[1](row[2]), row[2])),
+            ("candidate", lambda row: pages.Value(row[1](row[3]), row[3])),
+        )
+        title = "Speedup-Test" if self.name is None else f"Speedup-Test: {self.name}"
+        paths = (_path(centre, self.of(centre)) for centre in TESTED)
+        return pages.page(self, title, pages.section(*answers), times, *paths)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedupSuite(Result):
@@ -331,6 +352,53 @@ class SpeedupSuite(Result):
             centre: sum(test.of(centre).word == "slower" for test in self.benchmarks)
             for centre in TESTED
         }
+
+    def screen(self) -> pages.Page:
+        """Set on how many benchmarks a speedup is significant, a line for each, and the overall gain."""
+        weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
+        ours, theirs = apart((self.candidate, self.baseline), 30)
+        n, slower = len(self.benchmarks), self.slower
+        text = (
+            f"{ours} against {theirs}: the speedup of the mean is significant on "
+            f"{self.proportion_mean.accelerated} of {n} benchmarks, that of the median on "
+            f"{self.proportion_median.accelerated} of {n}"
+        )
+        levels = {test.required for test in self.benchmarks}
+        if levels == {None}:
+            text += ", each at the best level that a search finds"
+        else:
+            one = len(levels) == 1
+            text += f" at confidence {levels.pop():g}" if one else ", each at its own level"
+        if any(slower.values()):
+            text += (
+                f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
+                f"{slower['median']} by the median"
+            )
+        searched = any(test.required is None for test in self.benchmarks)
+        head = "<best level" if searched else "<significant"
+        benchmarks = pages.table_of(
+            "benchmarks",
+            self.benchmarks,
+            ("@", lambda test: test.name or ""),
+            ("runs", lambda test: f"{test.runs_baseline}/{test.runs_candidate}"),
+            ("min", "speedup_min", _times),
+            ("mean", "speedup_mean", _times),
+            (head, lambda test: _decided(test.mean)),
+            ("median", "speedup_median", _times),
+            (head, lambda test: _decided(test.median)),
+        )
+        overall = pages.table_of(
+            "overall",
+            CENTRES,
+            ("<", lambda centre: f"overall, by {WORDS[centre]}"),
+            ("gain, all", self.gain.get, _percent),
+            ("speedup, all", self.speedup.get, _times),
+            ("gain, accelerated", self.gain_accelerated.get, _percent),
+            ("speedup, accelerated", self.speedup_accelerated.get, _times),
+        )
+        title = f"Speedup-Test: {self.candidate} against {self.baseline}"
+        means = pages.section(overall, f"weights: {weights[self.weighting]}")
+        return pages.page(self, title, text, benchmarks, means, pages.section(*_shares(self)))
 
 
 # --- What a reader of the Speedup-Test should know, with the error rates that simulations give.
@@ -465,29 +533,6 @@ def _percent(gain: float) -> str:
     return f"{100 * gain:z.2f} %"
 
 
-@pages.page_of.register
-def benchmark_page(test: SpeedupTest, *, named: bool = True) -> pages.Page:
-    """Fill the page of one benchmark, with its name in the first line or without."""
-    answers = [test.name] if named and test.name is not None else []
-    for centre, value in zip(TESTED, (test.speedup_mean, test.speedup_median), strict=True):
-        answers.append(f"speedup of the {centre} {_times(value)}: {_answer(test.of(centre))}")
-    least = _times(test.speedup_min)
-    answers.append(f"speedup of the minimum {least}: a description, no test belongs to it")
-    times = pages.table_of(
-        "times",
-        [
-            ("runs", str, test.runs_baseline, test.runs_candidate),
-            *((WORDS[centre], _time, *test.times(centre)) for centre in CENTRES),
-        ],
-        ("<", lambda row: row[0]),
-        ("baseline", lambda row: pages.Value(row[1](row[2]), row[2])),
-        ("candidate", lambda row: pages.Value(row[1](row[3]), row[3])),
-    )
-    title = "Speedup-Test" if test.name is None else f"Speedup-Test: {test.name}"
-    paths = (_path(centre, test.of(centre)) for centre in TESTED)
-    return pages.page(test, title, pages.section(*answers), times, *paths)
-
-
 def _answer(decision: Decision) -> str:
     p = "" if decision.pvalue is None else f" (p {figures.pvalue(decision.pvalue)})"
     if decision.searched and decision.confidence is not None:
@@ -528,54 +573,6 @@ def _path(word: str, decision: Decision) -> pages.Section:
         notes=tuple(notes),
     )
     return pages.section(steps, title=f"the way to it, {word}, at risk {decision.steps[0].risk:g}")
-
-
-@pages.page_of.register
-def _(suite: SpeedupSuite) -> pages.Page:
-    weights = {"equal": "equal", "fraction": "by the baseline's time", "custom": "as given"}
-    ours, theirs = apart((suite.candidate, suite.baseline), 30)
-    n, slower = len(suite.benchmarks), suite.slower
-    text = (
-        f"{ours} against {theirs}: the speedup of the mean is significant on "
-        f"{suite.proportion_mean.accelerated} of {n} benchmarks, that of the median on "
-        f"{suite.proportion_median.accelerated} of {n}"
-    )
-    levels = {test.required for test in suite.benchmarks}
-    if levels == {None}:
-        text += ", each at the best level that a search finds"
-    else:
-        one = len(levels) == 1
-        text += f" at confidence {levels.pop():g}" if one else ", each at its own level"
-    if any(slower.values()):
-        text += (
-            f"; significantly slower with the sides swapped on {slower['mean']} by the mean, on "
-            f"{slower['median']} by the median"
-        )
-    searched = any(test.required is None for test in suite.benchmarks)
-    head = "<best level" if searched else "<significant"
-    benchmarks = pages.table_of(
-        "benchmarks",
-        suite.benchmarks,
-        ("@", lambda test: test.name or ""),
-        ("runs", lambda test: f"{test.runs_baseline}/{test.runs_candidate}"),
-        ("min", "speedup_min", _times),
-        ("mean", "speedup_mean", _times),
-        (head, lambda test: _decided(test.mean)),
-        ("median", "speedup_median", _times),
-        (head, lambda test: _decided(test.median)),
-    )
-    overall = pages.table_of(
-        "overall",
-        CENTRES,
-        ("<", lambda centre: f"overall, by {WORDS[centre]}"),
-        ("gain, all", suite.gain.get, _percent),
-        ("speedup, all", suite.speedup.get, _times),
-        ("gain, accelerated", suite.gain_accelerated.get, _percent),
-        ("speedup, accelerated", suite.speedup_accelerated.get, _times),
-    )
-    title = f"Speedup-Test: {suite.candidate} against {suite.baseline}"
-    means = pages.section(overall, f"weights: {weights[suite.weighting]}")
-    return pages.page(suite, title, text, benchmarks, means, pages.section(*_shares(suite)))
 
 
 def _decided(decision: Decision) -> pages.Value:

@@ -11,7 +11,6 @@ from analysis.diagnose.estimators import (
     subsample_spread,
 )
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.pages.model import page_of
 
 
 def matrix(rows: dict, **given) -> PerformanceMatrix:
@@ -217,7 +216,7 @@ def test_the_words_stand_on_the_numbers_of_the_result() -> None:
         ratios.append(at.minimum.relative_sd / at.mean.relative_sd)
     assert study.against_mean("minimum") == pytest.approx(np.median(ratios), rel=1e-12)
     assert study.against_mean("mean") == 1.0
-    page = page_of(study)
+    page = study.screen()
     _, benchmarks, growth = page.sections
     by_name = {row[0]: row for row in benchmarks.blocks[0].rows}
     at = next(size for size in study.benchmarks[0].sizes if size.size == 250)

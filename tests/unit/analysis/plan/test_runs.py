@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.pages.model import Table, Value, page_of
+from analysis.pages.model import Table, Value
 from analysis.plan import runs as pilot
 from analysis.plan.runs import least_runs, plan_runs, residuals, t_interval, width_loop
 from analysis.plan.stop_rule import RunningSuite, decide, exponential, log_half_width, width_text
@@ -216,14 +216,14 @@ def test_how_much_is_held_at_a_time_changes_no_number(pair, monkeypatch):
 def test_a_speedup_that_is_detectable_only_when_huge_is_left_out(matrix, rng):
     noisy = [[0.0, 4.0, -4.0]]
     plan = plan_runs(matrix("x", noisy), matrix("y", noisy), grid=(3,), rng=rng)
-    (table,) = (b for s in page_of(plan).sections for b in s.blocks if isinstance(b, Table))
+    (table,) = (b for s in plan.screen().sections for b in s.blocks if isinstance(b, Table))
     (place,) = (k for k, c in enumerate(table.columns) if c.heading == "detectable")
     assert table.rows[0][place] == Value("-", plan.table[0].detectable)
 
 
 def test_a_plan_says_the_cautions_of_its_loop_once(pair, rng):
     plan = quick(*pair(m=5), width=0.05, rng=rng)
-    cautions = page_of(plan).cautions
+    cautions = plan.screen().cautions
     assert set(cautions) == {*plan.cautions, *plan.loop.cautions}
     assert len(cautions) == len(set(cautions))
 

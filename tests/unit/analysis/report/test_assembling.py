@@ -28,7 +28,7 @@ from analysis.pages import (
     as_markup as as_markdown,
     as_text,
 )
-from analysis.pages.model import Page, Table, Value, page_of
+from analysis.pages.model import Page, Table, Value
 from analysis.report.assembling import assemble, html_page
 from analysis.report.page import Report, brief_page
 from analysis.report.subject import subjects_of
@@ -54,7 +54,7 @@ def report(request, tmp_path_factory) -> Report:
 
 @pytest.fixture(scope="module")
 def page(report) -> Page:
-    return page_of(report)
+    return report.screen()
 
 
 @pytest.fixture(scope="module")
@@ -376,7 +376,7 @@ def test_names_of_others_are_text_in_every_chapter(hostile):
 
 def test_every_cell_stands_on_the_page_in_a_browser(hostile):
     text = Elements(html_page(hostile)).text.replace("×", "x")
-    tables = {table.name: table for table in as_csv.tables_of(page_of(hostile))}
+    tables = {table.name: table for table in as_csv.tables_of(hostile.screen())}
     drawn = ("speedups", "answer", "panel", "cautions")
     read = [name for name in tables if not name.startswith(drawn)]
     assert {"parts-runs", "suite-ranks", "conditions"} <= set(read)

@@ -21,7 +21,6 @@ from analysis.pages import (
     as_markup as as_markdown,
     as_text,
 )
-from analysis.pages.model import page_of
 from analysis.record.fleet import read_fleet, write_fleet
 from analysis.report.assembling import assemble, html_page
 from analysis.report.page import brief_page, data_page
@@ -113,8 +112,8 @@ def test_every_form_says_hosts_x_sessions_x_runs_and_names_the_hosts(fleet):
     folder = fleet([0.1, 0.1, 0.1, 0.3, 0.1, 0.1], absent=("lab2",))
     whole = assemble([subject_of([str(folder)], Reading())])
     for text in (
-        as_markdown.render_markdown(page_of(whole)),
-        as_latex.render_latex(page_of(whole)),
+        as_markdown.render_markdown(whole.screen()),
+        as_latex.render_latex(whole.screen()),
         as_text.render(brief_page(whole)),
         as_csv.render(data_page(whole)),
         html_page(whole),
@@ -132,7 +131,7 @@ def test_what_holds_on_these_hosts_alone_stands_beside_the_claim(fleet):
     level = judge_fleet(folder).candidates[0].hosts
     assert level.these.outcome == "faster"
     text = as_markdown.render_markdown(
-        page_of(assemble([subject_of([str(folder)], Reading(), explain=False)]))
+        assemble([subject_of([str(folder)], Reading(), explain=False)]).screen()
     )
     assert re.match(
         r"### new takes [\d.]+ % less time than old over these 3 benchmarks on these 2 hosts "
@@ -180,7 +179,7 @@ def test_one_host_that_can_be_judged_gives_the_report_of_its_own_trial(fleet):
     report = assemble([subject])
     own = assemble([subject_of([str(folder / "lab2")], Reading(), explain=False)])
     assert report.headline == own.headline
-    text = as_text.render(page_of(report))
+    text = as_text.render(report.screen())
     assert "missing: lab1" in text
     assert "one host only (lab2)" in text
 
@@ -190,7 +189,7 @@ def test_several_candidates_and_one_alone_have_reports_as_well(fleet, tmp_path, 
     monkeypatch.setattr("analysis.report.figures.ENDINGS", (".svg",))
     folder = fleet([0.1, 0.1, 0.12], variants=("new", "newer"))
     report = assemble([subject_of([str(folder)], Reading(), explain=False)])
-    text = as_latex.render_latex(page_of(report)) + html_page(report)
+    text = as_latex.render_latex(report.screen()) + html_page(report)
     assert "newer" in text
     chosen = subject_of([f"{folder}:newer"], Reading(), explain=False)
     assert [one.variant for one in chosen.candidates] == ["newer"]

@@ -16,7 +16,7 @@ from analysis.errors import UsageError
 from analysis.importers.reader import Reading
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.pages.model import CommandLine, Figure, Sentence, Table, page_of, text_of
+from analysis.pages.model import CommandLine, Figure, Sentence, Table, text_of
 from analysis.report.assembling import assemble, chapter_html
 from analysis.report.further import published, suite, variation
 from analysis.report.subject import Subject, subject_of, subjects_of
@@ -261,7 +261,7 @@ def test_two_metrics_have_a_chapter_each_if_that_is_asked_for():
     assert [one.anchor for one in told] == ["variation", "metric-2-variation"]
     (command,) = (b for s in told[1].sections() for b in s.blocks if isinstance(b, CommandLine))
     assert command.line.endswith("--metric user")
-    assert page_of(both)
+    assert both.screen()
     assert "variation" not in [one.name for one in assemble(subjects).chapters]
 
 

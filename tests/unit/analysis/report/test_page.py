@@ -10,7 +10,7 @@ from html import unescape
 
 import pytest
 
-from analysis.pages.model import Caution, Column, Section, Sentence, Table, Value, page_of, section
+from analysis.pages.model import Caution, Column, Section, Sentence, Table, Value, section
 from analysis.report.assembling import html_page, table_html
 from analysis.report.page import Chapter, Report, brief_page
 
@@ -44,13 +44,13 @@ TWO = Section((Sentence("two"),), "inner")
     ],
 )
 def test_a_chapter_is_one_section_under_its_title(sections, expected):
-    page = page_of(report(told(anchor="a", title="title", sections=sections)))
+    page = report(told(anchor="a", title="title", sections=sections)).screen()
     assert page.title == "h"
     assert page.sections == (() if expected is None else (expected,))
 
 
 def test_a_chapter_without_a_title_is_the_answer():
-    page = page_of(report(told(anchor="a", title="", sections=(ONE,))))
+    page = report(told(anchor="a", title="", sections=(ONE,))).screen()
     assert page.sections == (Section(ONE.blocks, "The answer"),)
 
 
@@ -63,7 +63,7 @@ def test_the_compact_form_has_the_first_cautions_and_counts_the_rest(count, more
     assert page.cautions == whole.cautions[:3]
     following = [block.text for section in page.following for block in section.blocks]
     assert following[0].startswith(more) if more else not following
-    assert len(page_of(report(cautions=count)).cautions) == count
+    assert len(report(cautions=count).screen().cautions) == count
 
 
 def test_json_has_each_chapter_under_its_name_and_the_cautions():

@@ -16,7 +16,7 @@ from analysis.diagnose.explain import explain
 from analysis.diagnose.why_result import MOST, evidence, rows_of
 from analysis.importers.reader import Reading
 from analysis.pages import as_markup, as_markup as as_csv, as_text
-from analysis.pages.model import page_of, text_of
+from analysis.pages.model import text_of
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of, read_profile
 from analysis.report.assembling import assemble, html_page
@@ -87,8 +87,8 @@ def test_the_rows_are_those_of_explain_in_every_form(profiled):
     assert ">slow against base<" in page  # a name at the head of a part keeps its letters
     forms = {
         "csv": as_csv.render(data_page(report)),
-        "md": as_markup.render_markdown(page_of(report)),
-        "latex": as_markup.render_latex(page_of(report)),
+        "md": as_markup.render_markdown(report.screen()),
+        "latex": as_markup.render_latex(report.screen()),
         "html": page.replace("\N{MINUS SIGN}", "-"),
     }
     for form, text in forms.items():

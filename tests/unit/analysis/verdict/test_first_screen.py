@@ -11,7 +11,7 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
 from analysis.methods.multilevel.compare import multilevel
-from analysis.pages.model import Caution, Section, Sentence, ShortSentence, Table, Value, page_of
+from analysis.pages.model import Caution, Section, Sentence, ShortSentence, Table, Value
 from analysis.plan.calibration import calibrate_trial
 from analysis.plan.certificate import write_certificate
 from analysis.stats.arguments import stream
@@ -71,7 +71,7 @@ def test_the_golden_screen(judged, three):
 def test_each_number_is_a_field_of_multilevel(judged, three, ratio):
     found = replace(judged(three(gzip_1=(0.217, 0.382, 0.999))), ratio=ratio)
     result = found.candidates[0].multilevel
-    (table,) = blocks(page_of(found).sections, Table)
+    (table,) = blocks(found.screen().sections, Table)
 
     def held(cell, interval, line):
         ends = [float(end) for end in re.findall(r"[-+]?[\d.]+", interval)]
@@ -144,9 +144,9 @@ def test_what_fails_has_a_number_at_its_row_and_at_its_note(judged, synthetic, t
 
 def test_each_of_several_candidates_has_its_own_table(judged, three):
     found = judged(three(gzip_1=(0.217, 0.382, 0.99), gzip_9=(1.4, 1.2, 1.0)))
-    for one, table in zip(found.candidates, blocks(page_of(found).sections, Table), strict=True):
+    for one, table in zip(found.candidates, blocks(found.screen().sections, Table), strict=True):
         alone = replace(found, candidates=(one,))
-        (same,) = blocks(page_of(alone).sections, Table)
+        (same,) = blocks(alone.screen().sections, Table)
         assert [row[:-1] for row in table.rows] == [row[:-1] for row in same.rows]
     text = str(at(found))
     assert text.startswith("gzip-1 is the fastest of 3: 2.30 times as fast as gzip-6 over these 3")
@@ -162,7 +162,7 @@ def test_only_a_path_is_wider_than_80_columns_alone_on_its_line(judged, three):
 
 def test_more_than_three_are_a_row_each_for_the_suite(judged, many):
     found = judged(many(3, a=0.02, b=0.01, c=0.03, d=0.5))
-    (table,) = blocks(page_of(found).sections, Table)
+    (table,) = blocks(found.screen().sections, Table)
     assert [row[0] for row in table.rows] == ["a", "b", "c", "d"]
     for row, one in zip(table.rows, found.candidates, strict=True):
         assert row[1].value == pytest.approx(1 / one.multilevel.these.speedup - 1)
@@ -230,7 +230,7 @@ def test_a_caution_of_one_candidate_marks_its_row_and_no_other_ones(judged, thre
         Caution(code, "x", about=about, short=ShortSentence("it is so").about(*about))
         for code, about in (("modes", ("gzip-7", "logs")), ("unequal-values", ("text",)))
     )
-    page = page_of(replace(found, cautions=cautions, whole=whole))
+    page = replace(found, cautions=cautions, whole=whole).screen()
     tables = [one for one in blocks(page.sections, Table) if one.name.startswith("benchmarks-")]
     marks = [{row[0]: row[-1] for row in table.rows if row[-1]} for table in tables]
     assert len(marks[1]) == 2
@@ -262,7 +262,7 @@ def test_other_metrics_have_their_words(synthetic, tmp_path, three):
     made = synthetic(three(gzip_1=(0.217, 0.382, 0.99)), sessions=4)
     made.rows = [replace(row, max_rss_bytes=row.wall_ns + (20 << 20)) for row in made.rows]
     found = judge(read_trial(made.write(tmp_path)), metric="max_rss")
-    (table,) = blocks(page_of(found).sections, Table)
+    (table,) = blocks(found.screen().sections, Table)
     assert cells(table, "text")[6] == "better"
     assert isinstance(cells(table, "text")[1], Value)
     assert found.candidates[0].multilevel.benchmarks[0].outcome == "faster"
@@ -279,7 +279,7 @@ def test_benchmarks_and_variants_can_be_chosen(judged, three):
     assert line.name == "logs"
     assert found.candidates[0].multilevel.these is None
     assert found.candidates[0].hpt_speedup is None
-    (answer, head) = blocks(page_of(found).sections, Sentence)
+    (answer, head) = blocks(found.screen().sections, Sentence)
     assert answer.text.startswith("gzip-9 takes 19.7 % more time than gzip-6 on logs (")
     assert head.text.startswith("synthetic on lab07")
 

@@ -19,7 +19,6 @@ from analysis.artifact.reproduce import check_archive, reproduce, unpack_bundle
 from analysis.artifact.reproduction import Difference, Recomputation
 from analysis.errors import StoreError, UsageError
 from analysis.pages import as_markup as as_markdown
-from analysis.pages.model import page_of
 from analysis.record.shapes import encode_checked
 
 from .conftest import REPORT, write_bundle
@@ -380,7 +379,7 @@ def test_other_values_are_compared_and_told(bundle, expected):
     found = reproduce(bundle(edit=claims, claims="claims.json"))
     assert [one.holds for one in found.claims] == [False, True]
     assert "/candidates/0/multilevel/these/speedup" in str(found)
-    as_markdown.render_markdown(page_of(found))
+    as_markdown.render_markdown(found.screen())
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -484,7 +483,7 @@ def test_a_page_of_hostile_names_stays_a_page(bundle):
             missing=[{"what": hostile, "why": hostile, "sha256": None, "bytes": None}],
         )
     )
-    told = as_markdown.render_markdown(page_of(found))
+    told = as_markdown.render_markdown(found.screen())
     assert "<img" not in told
     assert "\n# b" not in told
 

@@ -8,7 +8,6 @@ from analysis.errors import AnalysisError, UsageError
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_report
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.pages.model import page_of
 from analysis.stats.ranks import TIE_TOLERANCE
 
 Pair = tuple[PerformanceMatrix, PerformanceMatrix]
@@ -194,4 +193,4 @@ def test_every_page_says_what_was_compared() -> None:
     sides = singles([2.0, 3.0, 4.0, 5.0, 6.0], [1.0] * 5)
     report = hpt_report(*sides)
     for result in (hpt(*sides), hpt_speedup(*sides), report, report.context):
-        assert page_of(result).title == "HPT: new against old"
+        assert result.screen().title == "HPT: new against old"

@@ -36,7 +36,7 @@ from analysis.methods.mixture.refits import (
     mode_evidence,
     stability,
 )
-from analysis.pages.model import Table, page_of
+from analysis.pages.model import Table
 
 
 def rng(seed: int = 1) -> np.random.Generator:
@@ -613,7 +613,7 @@ def test_the_laws_and_their_likelihoods(scale: str) -> None:
     assert {family.name for family in found.families} == set(laws) - {ours.name}
     # as printed: the best first, by numbers that are those of the laws
     assert [law.bic for law in found.laws] == sorted((law.bic for law in found.laws), reverse=True)
-    (table,) = page_of(found).sections[2].blocks
+    (table,) = found.screen().sections[2].blocks
     assert isinstance(table, Table)
     assert [[cell.value for cell in row[1:]] for row in table.rows] == [
         [law.bic, law.log_likelihood, law.parameters] for law in found.laws

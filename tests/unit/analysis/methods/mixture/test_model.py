@@ -9,7 +9,7 @@ import pytest
 
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.mixture.model import EmState, Mixture
-from analysis.pages.model import Caution, page_of
+from analysis.pages.model import Caution
 
 THREE = {"weights": [0.5, 0.35, 0.15], "means": [2, 8, 25], "sds": [0.5, 0.5, 0.5]}
 
@@ -333,6 +333,6 @@ def test_what_exceeds_the_largest_number_is_null() -> None:
 
 def test_the_table_holds_the_numbers_behind_its_cells() -> None:
     three = Mixture.from_parameters(**THREE)
-    (table,) = page_of(three).sections[1].blocks
+    (table,) = three.screen().sections[1].blocks
     columns = list(zip(*([cell.value for cell in row] for row in table.rows), strict=True))
     assert columns == [(0, 1, 2), tuple(three.weights), tuple(three.means), tuple(three.sds)]

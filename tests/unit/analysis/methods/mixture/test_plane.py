@@ -17,7 +17,6 @@ from analysis.methods.mixture.covariance_kernel import state_of
 from analysis.methods.mixture.metrics_fit import MODELS, SIMPLEST
 from analysis.methods.mixture.metrics_page import ellipse, meaning, pairs_of_runs, plane_picture
 from analysis.methods.mixture.model import Mixture
-from analysis.pages.model import page_of
 from analysis.plots.chart import write_picture
 
 Build = Callable[..., Any]
@@ -413,7 +412,7 @@ class TestPage:
             assert f"(model {model}: {said})" in " ".join(str(mixture).split())
 
     def test_the_table_holds_the_numbers_behind_its_cells(self) -> None:
-        (table,) = page_of(MIXTURE).sections[0].blocks[2].blocks
+        (table,) = MIXTURE.screen().sections[0].blocks[2].blocks
         assert [[cell.value for cell in row] for row in table.rows] == [
             [0, 0.25, 1.0, pytest.approx(0.2), 10.0, 1.0, 0.0],
             [1, 0.75, 2.0, pytest.approx(0.3), 30.0, 2.0, pytest.approx(0.5)],
@@ -421,7 +420,7 @@ class TestPage:
 
     def test_long_names_are_numbered(self) -> None:
         headings = [
-            [column.heading for column in page_of(mixture).sections[0].blocks[2].blocks[-1].columns]
+            [column.heading for column in mixture.screen().sections[0].blocks[2].blocks[-1].columns]
             for mixture in (MIXTURE, replace(MIXTURE, names=("a" * 13, "b" * 12)))
         ]
         assert headings[0][2:4] == ["mean wall", "sd wall"]
@@ -558,6 +557,6 @@ class TestEvidence:
             assert fit.sparse.tolist() == [False, not told]
             assert (fit.body()["correlations"][1] is not None) is told
             assert ("fewer than 5 runs tells no correlation" in str(fit)) is not told
-            (table,) = page_of(fit).sections[0].blocks[2].blocks[:1]
+            (table,) = fit.screen().sections[0].blocks[2].blocks[:1]
             assert (table.rows[1][-1] != "-") is told
         assert not MIXTURE.sparse.any()

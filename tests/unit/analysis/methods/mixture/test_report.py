@@ -18,7 +18,7 @@ from analysis.methods.mixture.goodness import ks_fit
 from analysis.methods.mixture.metrics_page import plane_report
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.pages.as_text import render
-from analysis.pages.model import Caution, Figure, Section, Table, page_of
+from analysis.pages.model import Caution, Figure, Section, Table
 from analysis.stats.arguments import stream
 
 GOLDEN = Path(__file__).parents[4] / "golden" / "varcore_ammp"
@@ -382,7 +382,7 @@ def tables(section: Section) -> list[Table]:
 
 
 def test_a_page_holds_the_numbers_behind_its_cells(two):
-    page = page_of(two)
+    page = two.screen()
     by_name = {table.name: table for section in page.sections for table in tables(section)}
     assert list(by_name) == [
         *("best-in-a-single-run", "one-run-against-one"),
@@ -410,7 +410,7 @@ def test_a_page_holds_the_numbers_behind_its_cells(two):
 
 def test_a_page_of_the_overview_holds_its_numbers(ammp):
     report = made(matrix("x", a=ammp, b=ammp * 2), options=QUICK)
-    (table,) = tables(page_of(report).sections[1])
+    (table,) = tables(report.screen().sections[1])
     for row, cell in zip(table.rows, report.cells, strict=True):
         k, modes = cell.mixture.components, cell.mixture.modes().size
         assert [one.value for one in row[1:]] == [31, k, modes, cell.fit_test.pvalue]
@@ -418,11 +418,11 @@ def test_a_page_of_the_overview_holds_its_numbers(ammp):
 
 
 def test_a_picture_is_offered_where_there_is_one_benchmark(two, ammp):
-    (picture,) = page_of(two).sections[-1].blocks
+    (picture,) = two.screen().sections[-1].blocks
     assert isinstance(picture, Figure)
     assert picture.draw().axes
     assert "mixture of each variant on b" in picture.alt
-    several = page_of(made(matrix("x", a=ammp, b=ammp)))
+    several = made(matrix("x", a=ammp, b=ammp)).screen()
     assert not any(isinstance(b, Figure) for section in several.sections for b in section.blocks)
 
 
@@ -482,7 +482,7 @@ def test_pairs_say_of_whom_and_all_pairs_say_it_once():
 def test_what_could_not_be_fitted_is_a_caution_of_the_page():
     flat = {f"flat{k}": [float(k + 1)] * 4 for k in range(8)}
     report = made(matrix("x", good=normal(10, 1, 30), **flat))
-    told = [caution for caution in page_of(report).cautions if caution.code == "no-mixture"]
+    told = [caution for caution in report.screen().cautions if caution.code == "no-mixture"]
     assert len(told) == 7
     assert str(told[0]).startswith("flat0: all 4 values are equal")
     assert str(told[-1]) == "2 more could not be fitted"
@@ -507,12 +507,12 @@ def test_two_trials_of_two_metrics_are_told_apart(tmp_path):
 def test_two_metrics_in_detail_keep_the_cautions_of_each_fit():
     chosen = [(read_trial(SAMPLE), ("gzip-6", "gzip-1"))]
     report = plane_report(chosen, ("wall", "user"), benchmark="text", max_components=2)
-    said = [str(caution) for caution in page_of(report).cautions]
+    said = [str(caution) for caution in report.screen().cautions]
     assert "text / gzip-1: 10 pairs hardly determine clusters in the plane" in said
     assert not any("hardly determine" in caution for caution in report.cautions)
     pictures = [
         block
-        for section in page_of(report).sections
+        for section in report.screen().sections
         for block in section.blocks
         if isinstance(block, Figure)
     ]

@@ -21,7 +21,7 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.law import ErrorLaw, Looks
 from analysis.methods.multilevel.page import advice_text, interval_text, speedup_text
 from analysis.methods.multilevel.result import Line, MoreSessions
-from analysis.pages.model import Table, page_of
+from analysis.pages.model import Table
 from analysis.plan.compare_looks import look_at
 from analysis.record.trial_files import LooksPlan
 from analysis.verdict.compare import NamedCommand, answer_of
@@ -60,7 +60,7 @@ def test_the_number_of_benchmarks_and_the_correction_are_said(noisy, matrix_of):
     result = multilevel(matrix_of("new", a), matrix_of("old", b))
     (rows,) = (
         block.rows
-        for section in page_of(result).sections
+        for section in result.screen().sections
         for block in section.blocks
         if isinstance(block, Table) and len(block.rows) >= 6
     )

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.resampling.biplot import biplot, biplot_picture
-from analysis.pages.model import Table, Value, page_of
+from analysis.pages.model import Table, Value
 from analysis.plots.paper import Outline
 
 THREE = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]])
@@ -198,7 +198,7 @@ def of_page(systems, benchmarks, **options):
 def tables(result):
     return {
         block.name: (section.title, block)
-        for section in page_of(result).sections
+        for section in result.screen().sections
         for block in section.blocks
         if isinstance(block, Table)
     }
@@ -224,7 +224,7 @@ def test_coordinates():
 
 def test_of_many_the_outermost_are_told_in_their_order():
     result = of_page(40, 3)
-    section = next(s for s in page_of(result).sections if s.title == "scores")
+    section = next(s for s in result.screen().sections if s.title == "scores")
     table, rest = section.blocks
     shown = [int(row[0].removeprefix("s")) for row in table.rows]
     assert shown == sorted(shown)

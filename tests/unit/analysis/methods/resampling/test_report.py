@@ -15,7 +15,7 @@ from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.resampling.report import resampling_picture, resampling_report
-from analysis.pages.model import Caution, Page, Sentence, Table, page_of
+from analysis.pages.model import Caution, Page, Sentence, Table
 from analysis.plots.chart import Sheet, write_picture
 from analysis.plots.marks import Text
 from analysis.plots.paper import Outline
@@ -69,13 +69,13 @@ def rng():
 def test_rounds_are_counted():
     pair = in_rounds("A"), in_rounds("BB", 1.1)
     for found in (randomization_test(*pair, rng=rng()), bootstrap_speedup(*pair, rng=rng())):
-        rows = labelled(only_table(page_of(found)))
+        rows = labelled(only_table(found.screen()))
         assert rows[""] == found.unit_counts == "5 with both variants"
 
 
 def test_five_numbers_are_the_distributions():
     found = empirical_distribution(matrix(), resamples=500, rng=rng())
-    table = only_table(page_of(found))
+    table = only_table(found.screen())
     assert [column.heading for column in table.columns] == [
         "", "minimum", "Q1", "median", "Q3", "maximum", "mean", "IQR",
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def test_who_beats_whom_is_told_of_three_to_twelve_systems(count, tables):
     found = compare_distributions(
         [matrix("x" * k) for k in range(1, count + 1)], resamples=50, rng=rng()
     )
-    assert len(blocks(page_of(found), Table)) == tables
+    assert len(blocks(found.screen(), Table)) == tables
 
 
 # ---- the report
@@ -106,12 +106,12 @@ def test_who_beats_whom_is_told_of_three_to_twelve_systems(count, tables):
 
 def test_the_report_is_composed_of_its_parts_sections():
     found = report()
-    page = page_of(found)
+    page = found.screen()
     assert page.sections[0].blocks == tuple(Sentence(text) for text in found.conclusions)
     tables = blocks(page, Table)
     assert [title for title, _ in tables[:2]] == ["test", "interval"]
     parts = (found.test, found.interval, found.distributions)
-    assert [table for _, table in tables] == [only_table(page_of(part)) for part in parts]
+    assert [table for _, table in tables] == [only_table(part.screen()) for part in parts]
     assert page.sections[-1].blocks == (Sentence("seed 3"),)
     assert page.cautions == found.cautions
 

@@ -12,7 +12,7 @@ from analysis.methods.speedup_test.compare import speedup_test, speedup_test_sui
 from analysis.methods.speedup_test.original_tool import report_text
 from analysis.methods.speedup_test.result import SpeedupSuite, proportion
 from analysis.pages.as_text import render
-from analysis.pages.model import Caution, page_of
+from analysis.pages.model import Caution
 
 Rows = dict[str, list[float]]
 
@@ -212,7 +212,7 @@ def test_the_text() -> None:
     text = " ".join(str(suite()).split())
     assert "385 benchmarks would give ± 0.05" in text
     assert "only if these 6 were chosen" in text
-    assert "overall, by median" in render(page_of(suite()), width=96)  # 80 columns fold its cell
+    assert "overall, by median" in render(suite().screen(), width=96)  # 80 columns fold its cell
     long = {"a-very-long-benchmark-name-" * 3: [1.0] * 500, "b": [1.0, 1.5, 2.0]}
     for confidence in (0.95, None, dict.fromkeys(long, 0.9) | {"b": None}):
         wide = speedup_test_suite(
@@ -237,8 +237,8 @@ def test_the_text_of_one_benchmark_and_of_odd_gains() -> None:
 
 def test_the_title_of_a_page_names_the_benchmark_if_it_has_a_name() -> None:
     one = matrix("old", {"a": [1.0, 1.2, 1.1]})
-    assert page_of(suite_of(one, one).benchmarks[0]).title == "Speedup-Test: a"
-    assert page_of(speedup_test([1.0, 1.2, 1.1], [1.0, 1.2, 1.1])).title == "Speedup-Test"
+    assert suite_of(one, one).benchmarks[0].screen().title == "Speedup-Test: a"
+    assert speedup_test([1.0, 1.2, 1.1], [1.0, 1.2, 1.1]).screen().title == "Speedup-Test"
 
 
 def suite_of(old: PerformanceMatrix, new: PerformanceMatrix, **options: object) -> SpeedupSuite:

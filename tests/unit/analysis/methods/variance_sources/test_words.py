@@ -18,7 +18,7 @@ from analysis.methods.variance_sources.result import Component, Factor, Sources,
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
 from analysis.methods.variance_sources.systems_picture import histogram_of, systems_picture
 from analysis.pages.as_text import render
-from analysis.pages.model import Figure, Section, Table, page_of
+from analysis.pages.model import Figure, Section, Table
 from analysis.plots.chart import picture_bytes
 from analysis.plots.marks import Curve
 
@@ -176,7 +176,7 @@ def test_components_say_where_the_variance_lies(share):
 def test_the_time_of_day_is_told_as_clocks_do():
     day = replace(CHANCE, factor="time_of_day", lowest="43165.4", highest="39600 to 61199")
     day = replace(day, effect_of="circle")
-    wide = render(page_of(result(day)), width=120)  # a cell of 80 columns is folded
+    wide = render(result(day).screen(), width=120)  # a cell of 80 columns is folded
     assert "11:00:00 to 16:59:59 : 11:59:25" in wide
     assert "43165" not in wide + told(day)
     assert "12 to 27 : elsewhere" in told(ONE)  # bytes stay bytes
@@ -204,7 +204,7 @@ def with_components(sources, names):
 
 def test_where_one_table_has_no_room_shares_have_their_own():
     few, many = (
-        page_of(with_components(some, ("text", "old", "new")))
+        with_components(some, ("text", "old", "new")).screen()
         for some in (SOURCES[:3], SOURCES[:6])
     )
     tables = [
@@ -274,7 +274,7 @@ def test_no_word_claims_a_cause(found):
 
 
 def test_tables_hold_the_numbers_of_the_result(found):
-    tables = {block.name: block for block in blocks(page_of(found)) if isinstance(block, Table)}
+    tables = {block.name: block for block in blocks(found.screen()) if isinstance(block, Table)}
     assert {"agreement", "importance", "dependence", "agreement-2"} <= set(tables)
     first = tables["importance"].rows[0]
     assert (first[0], first[1].value) == (found.importance[0].factor, found.importance[0].mean)
@@ -293,7 +293,7 @@ def test_a_response_that_is_not_predicted_is_said_to_be_so(found):
 
 
 def test_the_picture_is_the_same_each_time_and_bears_hostile_names(found):
-    pictures = [block for block in blocks(page_of(found)) if isinstance(block, Figure)]
+    pictures = [block for block in blocks(found.screen()) if isinstance(block, Figure)]
     assert len(pictures) == 2
     assert all("importance" in one.alt for one in pictures)
     texts = [picture_bytes(systems_picture(found.systems), "svg") for _ in range(2)]

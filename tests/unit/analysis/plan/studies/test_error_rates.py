@@ -14,7 +14,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.as_text import render
-from analysis.pages.model import Table, Value, page_of
+from analysis.pages.model import Table, Value
 from analysis.plan.draw import draw_study
 from analysis.plan.error_rates import (
     CoverageStudy,
@@ -255,7 +255,7 @@ def test_hpt_claims_nothing_where_it_cannot(population, rng):
     found = coverage_study(population(4), runs=(5,), intervals=("hpt",), simulations=5, rng=rng)
     (cell,) = found.over_benchmarks  # four benchmarks: the smallest p is 1/16
     assert (cell.refused, cell.rate, cell.low) == (5, None, None)
-    assert "HPT speedup (5 do not exist)" in render(page_of(found), width=120)
+    assert "HPT speedup (5 do not exist)" in render(found.screen(), width=120)
 
 
 def test_progress_counts_the_trials_of_all_numbers_of_runs(population, rng):
@@ -288,7 +288,7 @@ def test_intervals_that_do_not_exist_are_counted(rng):
 def table_of(study):
     (table,) = (
         block
-        for section in page_of(study).sections
+        for section in study.screen().sections
         for block in section.blocks
         if isinstance(block, Table)
     )
