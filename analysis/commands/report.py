@@ -505,5 +505,5 @@ def _text(report: Report, form: str, *, guard: bool) -> str:
     if form == "csv":
         return as_csv.render(data_page(report), guard=guard)
     if form == "md":
-        return as_markup.render_markdown(report.screen(), most=_COMMENT)
+        return as_markup.render_markdown(data_page(report), most=_COMMENT)
     return as_markup.render_latex(report.screen())

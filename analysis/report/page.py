@@ -156,11 +156,10 @@ def brief_page(report: Report) -> Page:
     """Give the answer and the compact table alone, with the first cautions and how many more there are."""
     hidden = len(report.cautions) - len(report.shown)
     more = f"{hidden} more caution{'s' * (hidden > 1)}: in every other form of the report"
-    brief = abridging(report.names)
     answer = [section(with_whole_interval(report.headline))]
     for text in report.briefs:
         answer += [section(text["heading"])] if text["heading"] else []
-        answer += [abridged(one, brief) for one in brief_sections(text)]
+        answer += brief_sections(text)
     return Page(
         title=report.headline,
         sections=tuple(answer),

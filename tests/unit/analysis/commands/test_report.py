@@ -150,7 +150,7 @@ def test_csv_is_guarded_against_formulas_when_that_is_asked_for(synthetic, tmp_p
     assert "+" not in {cell[:1] for cell in cells}
 
 
-def test_names_of_100_letters_are_short_in_latex_and_whole_in_csv(synthetic, tmp_path):
+def test_names_of_100_letters_are_short_in_latex_and_whole_in_markdown_and_csv(synthetic, tmp_path):
     names = [f"{k}{'x' * 98}{k}" for k in range(3)]
     data = {
         v + "v" * 99: {name: [f, 1.1 * f, 0.9 * f, 1.05 * f] for name in names}
@@ -162,9 +162,10 @@ def test_names_of_100_letters_are_short_in_latex_and_whole_in_csv(synthetic, tmp
     titles = re.findall(r"\\(?:caption|(?:sub)*section\*)\{[^{}]*\}", tex)
     assert any("0xxxxxxxxxxx" in row for row in rows)
     assert not [line for line in (*rows, *titles[1:]) if re.search("x{30}|v{30}", line)]
-    _, table, _ = execute(trial, "--format", "csv")
-    told = list(csv.DictReader(io.StringIO(table)))
-    assert {row["row"] for row in told if row["table"] == "speedups-1"} >= set(names)
+    md = execute(trial, "--format", "md")[1].splitlines()
+    assert {line.split(" | ")[0][2:] for line in md if line[:1] == "|"} >= set(names)
+    table = csv.DictReader(io.StringIO(execute(trial, "--format", "csv")[1]))
+    assert {row["row"] for row in table if row["table"] == "speedups-1"} >= set(names)
 
 
 REFUSED = [
