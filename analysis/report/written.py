@@ -209,7 +209,7 @@ def _rows(
                 sides[side] = _side(mean, halves.get((name, line.name)), unit)
         yield {
             "name": line.name,
-            "label": shown(label) if line.of_suite else Name(shown(label)),
+            "label": (str if line.of_suite else Name)(shown(label)),
             **sides,
             "speedup": row.speedup,
             "low": row.low,
