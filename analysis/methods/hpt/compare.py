@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,16 +44,13 @@ from ...stats.ranks import (
 from ...stats.samples import Array, median, read_only
 from ...words import apart
 
-if TYPE_CHECKING:
-    from .speedup import HptSpeedup
-
 Winner = Literal["candidate", "baseline", "tie"]
 Outcome = Literal["candidate", "baseline", "undecided"]
 Ties = Literal["table", "exact", "printed"]
 Alternative = Literal["candidate", "baseline", "two-sided"]
 
 P_TOLERANCE = 1e-12
-_NAME = 40  # columns for a variant's name in a sentence
+NAME = 40  # columns for a variant's name in a sentence
 REFERENCES = (
     "T. Chen et al., Statistical performance comparisons of computers, HPCA 2012, section 4.1",
 )
@@ -150,7 +147,7 @@ class HptResult(Result):
     @property
     def conclusion(self) -> str:
         """What the test says over the suite, in one sentence."""
-        ours, theirs = apart((self.candidate, self.baseline), _NAME)
+        ours, theirs = apart((self.candidate, self.baseline), NAME)
         tested, n = self.speedup_under_test, len(self.benchmarks)
         words = [outcome_word(word, timed=self.timed) for word in ("faster", "slower")]
         claim, opposite = (f"{ours} is {word} than {theirs}" for word in words)
@@ -299,33 +296,6 @@ def suite_cautions(
     disagree = f"ranks and medians disagree about the winner: {figures.listed(against)}"
     after = {"ranks-against-medians": against and (disagree, *against)}
     return (*cautions_of(before), *ties, *cautions_of(after))
-
-
-def speedup_cautions(result: HptSpeedup, n: int) -> tuple[Caution, ...]:
-    """Say what a reader of an r-Speedup over n benchmarks should know."""
-    value, first, required = result.value, result.first_failure, result.required
-    reason = f": with {n} benchmark{'s' * (n != 1)} at most 1 - 2^-{n} is possible"
-    ours, theirs = apart((result.candidate, result.baseline), _NAME)
-    fast = "fast" if result.timed else "good"
-    again = value is not None and first is not None and first < value * (1 - TIE_TOLERANCE)
-    texts = {
-        "no-speedup": value is None
-        and f"no speedup reaches reliability {required:g}{reason * (2.0**-n > 1 - required)}",
-        "speedup-below-1": value is not None
-        and value < 1
-        and f"the largest speedup is below 1: that {ours} is "
-        f"{outcome_word('faster', timed=result.timed)} than {theirs} does not reach reliability "
-        f"{required:g}; what reaches it is that {ours} is at least {result.printed} times as {fast}",
-        "reliability-rises-again": again
-        and f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
-        f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
-        "method defines it; look at the runs before relying on it",
-        "reliability-not-steady": result.rises
-        and not again
-        and "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
-        "and medians disagree about the winner, as multimodal runs make them",
-    }
-    return cautions_of(texts)
 
 
 Scores = Literal["auto", "raw", "ratio", "log-ratio"]

@@ -30,11 +30,12 @@ import numpy as np
 
 from ...data.matrix import PerformanceMatrix
 from ...pages import number_format as figures
-from ...pages.model import Page, page
+from ...pages.model import Caution, Page, cautions_of, page
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments
 from ...stats.ranks import TIE_TOLERANCE, midranks, signed_rank_normal, signed_rank_table
 from ...stats.samples import Array, Flags, Indices, read_only
+from ...words import apart
 from . import compare as stages
 from .compare import HptQuestion
 from .winners import Lines, Winners, lines_of, stack, winners_of
@@ -346,8 +347,35 @@ def largest_speedup(question: HptQuestion) -> HptSpeedup:
         rises=curve.rises,
         curve=curve,
     )
-    own = stages.speedup_cautions(result, len(pair.candidate.benchmarks))
+    own = speedup_cautions(result, len(pair.candidate.benchmarks))
     return replace(result, cautions=(*stages.pair_cautions(pair), *own))
+
+
+def speedup_cautions(result: HptSpeedup, n: int) -> tuple[Caution, ...]:
+    """Say what a reader of an r-Speedup over n benchmarks should know."""
+    value, first, required = result.value, result.first_failure, result.required
+    reason = f": with {n} benchmark{'s' * (n != 1)} at most 1 - 2^-{n} is possible"
+    ours, theirs = apart((result.candidate, result.baseline), stages.NAME)
+    fast = "fast" if result.timed else "good"
+    again = value is not None and first is not None and first < value * (1 - TIE_TOLERANCE)
+    texts = {
+        "no-speedup": value is None
+        and f"no speedup reaches reliability {required:g}{reason * (2.0**-n > 1 - required)}",
+        "speedup-below-1": value is not None
+        and value < 1
+        and f"the largest speedup is below 1: that {ours} is "
+        f"{figures.outcome_word('faster', timed=result.timed)} than {theirs} does not reach reliability "
+        f"{required:g}; what reaches it is that {ours} is at least {result.printed} times as {fast}",
+        "reliability-rises-again": again
+        and f"the reliability falls below {required:g} at {first:.4g} already and reaches it again "
+        f"up to {value:.4g}: the runs are multimodal. The largest speedup is given, as the "
+        "method defines it; look at the runs before relying on it",
+        "reliability-not-steady": result.rises
+        and not again
+        and "the reliability does not fall steadily with the speedup: on some benchmarks ranks "
+        "and medians disagree about the winner, as multimodal runs make them",
+    }
+    return cautions_of(texts)
 
 
 def _printed(value: float, *, there: bool) -> str:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import sys
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -24,7 +22,6 @@ from ...pages import number_format as figures
 from ...pages.model import Caution, cautions_of
 from ...registry import shipped
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
-from ...stats.workers import Budget
 
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
@@ -60,18 +57,6 @@ class Exchange(NamedTuple):
     pool: int
     size: int
     pairs: int
-
-
-BUDGET = Budget(5_000_000)  # runs x assignments
-
-
-def loops(runs: PooledRuns, assignments: int) -> ModuleType:
-    """Give the module to go through `assignments` with: this one, or the compiled one."""
-    if BUDGET.allows(runs.values.size * assignments):
-        return sys.modules[__name__]
-    from . import kernel
-
-    return kernel
 
 
 def _transformed(centres: Array, outer: int) -> Array:

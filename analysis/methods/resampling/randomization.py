@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -28,6 +29,7 @@ from ...pages.model import Caution, Page, Table, Value, cautions_of, facts, page
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, read_only
+from ...stats.workers import Budget
 from ...words import apart
 from . import assignments as what_moves
 from .assignments import ResamplingQuestion, Unit, Units
@@ -158,6 +160,16 @@ class RandomizationTest(Result):
 _APART = "look for values that are not measurements: they lie too far apart"
 _TABLE = 5000  # splits of one benchmark that are listed once and then looked up
 _COUNTABLE = 2**53  # larger numbers of assignments are given by their logarithm
+BUDGET = Budget(5_000_000)  # runs x assignments
+
+
+def loops(runs: what_moves.PooledRuns, assignments: int) -> ModuleType:
+    """Give the module to go through `assignments` with: that of numpy alone, or the compiled one."""
+    if BUDGET.allows(runs.values.size * assignments):
+        return what_moves
+    from . import kernel
+
+    return kernel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -286,7 +298,7 @@ def _by_benchmark(suite: _Suite, _units: Units, resamples: int, root: int) -> Re
 
     def table(i: int) -> tuple[Array, Array]:
         a, b = (np.empty(math.comb(len(pools[i].values), sizes[i])) for _ in range(2))
-        what_moves.loops(pools[i], a.size).all_splits(pools[i], sizes[i], a, b)
+        loops(pools[i], a.size).all_splits(pools[i], sizes[i], a, b)
         return a, b
 
     a, b = (np.zeros(1 if exact else resamples) for _ in range(2))
@@ -298,9 +310,9 @@ def _by_benchmark(suite: _Suite, _units: Units, resamples: int, root: int) -> Re
         draws, count = stream(root, name), splits[i][0]
         if count is not None and count <= _TABLE:
             drawn = draws.integers(0, count, resamples, dtype=np.uint16)
-            what_moves.loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
+            loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
         else:
-            what_moves.loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
+            loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
     logs = suite.logs(a, b)
     return Reassigned(_observed(suite), logs, exact, assignments, log10, partial=False)
 
@@ -325,7 +337,7 @@ def _jointly(suite: _Suite, units: Units, resamples: int, root: int) -> Reassign
     size = resamples if assignments is None else min(assignments, resamples)
     exact = size == assignments
     a, b = np.empty(size), np.empty(size)
-    all_of = what_moves.loops(runs, size)
+    all_of = loops(runs, size)
     if exact:
         done = all_of.joint_all(runs, design, a, b)
         partial, assignments, log10 = done < len(a), done, math.log10(done)

@@ -14,7 +14,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.data.pair import CENTRES, MEANS, match, set_apart
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.resampling import assignments, kernel
+from analysis.methods.resampling import assignments, kernel, randomization
 from analysis.methods.resampling.assignments import (
     IDENTITY,
     LOGARITHM,
@@ -22,10 +22,9 @@ from analysis.methods.resampling.assignments import (
     Exchange,
     PooledRuns,
     exchangeable_units,
-    loops,
     unit_cautions,
 )
-from analysis.methods.resampling.randomization import randomization_test
+from analysis.methods.resampling.randomization import loops, randomization_test
 from analysis.pages.model import Caution
 from analysis.stats.workers import Budget
 
@@ -161,7 +160,7 @@ def test_rounds_with_one_variant_are_said() -> None:
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_rounds_that_lack_benchmarks(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assignments, "BUDGET", Budget(0 if compiled else 1000))
+    monkeypatch.setattr(randomization, "BUDGET", Budget(0 if compiled else 1000))
     ours = matrix("c", {"a": [1.0, 2.0, 3.0], "b": [5.0]}, blocks={"a": [1, 2, 3], "b": [2]})
     theirs = matrix("b", {"a": [1.5, 2.5, 3.5], "b": [4.0]}, blocks={"a": [4, 5, 6], "b": [6]})
     result = randomization_test(ours, theirs, centre="mean", rng=rng())
@@ -468,7 +467,7 @@ def test_all_assignments_are_those_of_a_plain_loop(design, median):
 
 def test_much_work_is_the_kernels(monkeypatch):
     runs = pooled(DESIGNS[0], 1, median=False, outer=IDENTITY)
-    monkeypatch.setattr(assignments, "BUDGET", Budget(10 * runs.values.size))
+    monkeypatch.setattr(randomization, "BUDGET", Budget(10 * runs.values.size))
     assert [loops(runs, count) for count in (4, 6, 1)] == [assignments, assignments, kernel]
 
 
