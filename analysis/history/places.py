@@ -12,9 +12,10 @@ from scipy.special import stdtr, stdtrit
 
 from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, InsufficientDataError
-from ..methods.multilevel.compare import Cut, cut_between, together
+from ..methods.multilevel.compare import cut_between, together
 from ..methods.multilevel.estimates import FEWEST, identity_pvalue
 from ..methods.multilevel.failures import fisher
+from ..methods.multilevel.result import Cut
 from ..stats.samples import Array, Integers
 
 _FISHER = 0.05

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from ..errors import AnalysisError, UsageError
-from ..methods.multilevel.compare import Cut, judged_pair
+from ..methods.multilevel.compare import judged_pair
+from ..methods.multilevel.result import Cut
 from ..pages.difference import Difference
 from ..pages.model import Caution, Page, section
 from ..pages.number_format import Word

@@ -28,7 +28,7 @@ from ..data.host_record import (
 )
 from ..data.trial import Trial
 from ..diagnose.result import in_sessions
-from ..methods.multilevel.host_effects import HostLevel
+from ..methods.multilevel.result import HostLevel
 from ..pages.model import (
     Block,
     Cell,

@@ -18,7 +18,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..importers.reader import trial_and_variant
-from ..methods.multilevel.host_effects import HostLevel
+from ..methods.multilevel.result import HostLevel
 from ..pages.model import CommandLine, Listing, Section, section, table_of
 from ..record.fleet import FLEET, read_fleet
 from ..record.manifest import judge_words, read_manifest

@@ -12,8 +12,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, UsageError
 from ..importers.reader import Reading, is_file, open_trial, read_one, trial_and_variant
-from ..methods.multilevel.host_effects import HostLevel
-from ..methods.multilevel.result import MoreSessions, Multilevel
+from ..methods.multilevel.result import HostLevel, MoreSessions, Multilevel
 from ..pages.model import Column, Section, Sentence, Table
 from ..record.fleet import is_fleet
 from ..record.manifest import judge_words

@@ -35,8 +35,7 @@ from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Line
 
 if TYPE_CHECKING:
-    from ..methods.multilevel.host_effects import Shift
-    from ..methods.multilevel.result import Multilevel
+    from ..methods.multilevel.result import Multilevel, Shift
     from ..pages.number_format import Word
 
 Agreement = Literal["agrees", "compatible", "differs", "cannot tell"]

@@ -27,7 +27,7 @@ from ..errors import InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.hosts import over_hosts
 from ..methods.multilevel.law import Looks
 from ..methods.multilevel.lines import withheld_suite
-from ..methods.multilevel.result import Multilevel
+from ..methods.multilevel.result import HostEffect, HostLevel, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, Sentence, ShortSentence, merged
@@ -46,7 +46,6 @@ from .sides import all_failed, comparable, looks_at_hosts, sides_of, summed
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostEffect, HostLevel
     from ..record.trial_files import Manifest
 
 # --- The hosts of a fleet: how each stands, in what it differs, what failed on it.

@@ -12,7 +12,7 @@ from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
 from ..methods.multilevel.compare import CUT_OFF
 from ..methods.multilevel.law import ErrorLaw, LookRisk
-from ..methods.multilevel.lines import TAKEN_BACK
+from ..methods.multilevel.lines import TAKEN_BACK, pvalue_at
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
@@ -366,7 +366,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
     # the clock's step is taken from the distance below the limit
     distance = math.log(line.speedup) - terms.condition.log_limit + (line.step_added or 0.0)
     law = ErrorLaw(alpha=terms.one.look.alpha, always_valid=terms.one.look.always_valid)
-    both = law.pvalue_of(line, distance)
+    both = pvalue_at(line, law, distance)
     p = 1 - both / 2 if distance > 0 else max(both / 2, sys.float_info.min)  # never 0
     return p, p
 

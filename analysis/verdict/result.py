@@ -14,7 +14,7 @@ import numpy as np
 
 from ..methods.multilevel.advice import AT_LOOKS, rounded, sessions_needed
 from ..methods.multilevel.law import ErrorLaw
-from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, Line, Multilevel
+from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, HostLevel, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Caution, Next, ShortSentence
 from ..pages.number_format import is_time
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..data.trial import Trial
     from ..diagnose.result import Diagnosis
-    from ..methods.multilevel.host_effects import HostLevel
     from ..methods.multilevel.law import LookRisk
     from ..plan.certificate import Certificate
     from .fleet import FleetHostStanding

@@ -19,7 +19,7 @@ from ..methods.multilevel.page import (
     few_sessions_text,
     reason_text,
 )
-from ..methods.multilevel.result import Line, Multilevel
+from ..methods.multilevel.result import HostLevel, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..data.runs import Unit
     from ..data.trial import Trial
-    from ..methods.multilevel.host_effects import HostLevel
     from .result import CandidateVerdict, Verdict
 
 # --- Which quantiles are judged, in words: those of all values of a session, or those that

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ from .page import (
     unequal_cautions,
     values_cautions,
 )
-from .result import Line, Multilevel
+from .result import Cut, Line, Multilevel
 from .values import dependence_in, resolution_of
 
 if TYPE_CHECKING:
@@ -72,32 +72,6 @@ if TYPE_CHECKING:
 
 
 CUT_OFF = "cut-off"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """How many runs of both sides their time limit ended.
-
-    `bounds`: Whether they count with lower bounds; without, their metric may be anything. `known`: False of runs
-    that failed, nobody knows why: they may be such.
-    """
-
-    unlisted: ClassVar[frozenset[str]] = frozenset({"limit_s", "bounds", "known"})
-
-    candidate: int
-    baseline: int
-    limit_s: float | None = None
-    bounds: bool = True
-    known: bool = True
-
-    def withholds(self, word: Word) -> bool:
-        """Tell whether a longer time of these runs could overturn a word."""
-        better, worse = self.candidate or not self.bounds, self.baseline or not self.bounds
-        return bool({"faster": better, "slower": worse, "equivalent": True}.get(word, False))
-
-    def mark(self, side: int) -> str:
-        """Give what stands before a mean of the candidate (0) or the baseline (1) that is a lower bound."""
-        return "≥ " if self.known and self.bounds and (self.candidate, self.baseline)[side] else ""
 
 
 def together(cuts: Iterable[Cut | None]) -> Cut | None:
@@ -310,7 +284,7 @@ def multilevel(
         layout.design, 1
     )
     cautions: tuple[Caution, ...] = (
-        *totals_cautions(layout, lines, (ours.name, theirs.name), ours.better, ours.unit),
+        *totals_cautions(layout, {line.name: line.totals for line in lines}, pair),
         *pair.known(),
         *design_cautions(layout),
         *benchmark_cautions(judged, lines, sessions, layout.outermost),

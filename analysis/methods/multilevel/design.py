@@ -7,14 +7,14 @@ sides, of the candidate's mean log less the baseline's. Positive means that the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.pair import match
+from ...data.pair import Match, match
 from ...pages import number_format as figures
 from ...pages.difference import Difference
 from ...pages.model import Caution, ShortSentence, plain
@@ -23,7 +23,6 @@ from ...stats.samples import Array, Flags, Integers
 if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...data.runs import Unit
-    from .result import Line
 
 Design = Literal[
     "paired", "separate", "one session, blocks", "one session, runs", "confounded", "hosts"
@@ -460,25 +459,26 @@ def _far(values: Array, session: Integers) -> str:
 
 
 def totals_cautions(
-    layout: Layout, lines: Sequence[Line], sides: tuple[str, str], better: str, unit: str
+    layout: Layout, totals: Mapping[str, Totals | None], pair: Match
 ) -> Iterator[Caution]:
     """Say of each benchmark whose totals disagree what both ratios are, and which runs are far."""
-    for k, line in enumerate(lines):
-        if line.totals is None or not line.totals.disagree:
+    sides = pair.candidate, pair.baseline
+    for k, (name, one) in enumerate(totals.items()):
+        if one is None or not one.disagree:
             continue
-        both = (line.totals.ratio, line.totals.typical)
-        total, typical = (Difference(one, None, None, "wall", unit, better) for one in both)
+        both = (one.ratio, one.typical)
+        total, typical = (
+            Difference(x, None, None, "wall", sides[0].unit, sides[0].better) for x in both
+        )
         if total.amount() == typical.amount():  # with the decimals that tell them apart
-            total, typical = (
-                replace(one, low=min(both), high=max(both)) for one in (total, typical)
-            )
+            total, typical = (replace(x, low=min(both), high=max(both)) for x in (total, typical))
         amount = plain(total.amount().removesuffix(" (wall)"))
         less = " ".join(typical.amount().split()[:3])
-        side = int(line.totals.difference < 0)
+        side = int(one.difference < 0)
         far = _far(*judged_runs(layout, k)[side])
         text = (
             f"in all, {{}} {total.verb} {amount}, though the typical run {total.verb} {less}{far}"
         )
-        names = [line.name] * (len(lines) > 1) + [sides[0]] + [sides[side]] * bool(far)
-        short = ShortSentence.of("{}: " * (len(lines) > 1) + text, *names)
-        yield Caution("totals", short.pattern.format(*names), (line.name,), short)
+        names = [name] * (len(totals) > 1) + [sides[0].name] + [sides[side].name] * bool(far)
+        short = ShortSentence.of("{}: " * (len(totals) > 1) + text, *names)
+        yield Caution("totals", short.pattern.format(*names), (name,), short)

@@ -21,10 +21,9 @@ the mean over the benchmarks' log ratios. Tables are those of `estimates`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +32,6 @@ from scipy.special import stdtrit, xlogy
 from ...pages.number_format import Word, is_time
 from ...stats.samples import Array, Flags, Integers
 from .design import PAIRS, Design, Layout, Tables, judged_runs
-from .result import MoreSessions
-
-if TYPE_CHECKING:
-    from .law import Decisions
-    from .lines import LineParts
-    from .values import Resolution
 
 FLAT = 1e-12  # logs that differ by less from their mean do not vary
 
@@ -194,6 +187,32 @@ def satterthwaite(errors: Array, freedoms: Array) -> Array:
     counted = np.where(np.isinf(freedoms), 0.0, freedoms).sum(axis=-1)
     flat = np.where(np.isnan(largest[..., 0]), np.nan, counted)
     return np.asarray(np.where(varies, found, flat))
+
+
+Source = Literal["runs", "others"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Resolution:
+    """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
+
+    `step`: The greatest that divides all differences within each side, in their unit. `sources` (tuple
+    of {"runs", "others"} or None): How it is known. `log`: The same on the log scale, at the
+    smaller of both means. `floor_ours`, `floor_theirs`: The least standard error of each side's
+    mean. `added`: What is added to half-widths: 0 or `log`.
+    """
+
+    step: Array
+    sources: tuple[Source | None, ...]
+    log: Array
+    floor_ours: Array
+    floor_theirs: Array
+    added: Array
+
+    @property
+    def floor(self) -> Array:
+        """The least standard error of the difference."""
+        return np.hypot(self.floor_ours, self.floor_theirs)
 
 
 Floors = tuple[Array, Array]  # of both sides, shape (benchmarks,)
@@ -427,77 +446,7 @@ def sides_of(tables: Tables, resolution: Resolution, exact: Exact) -> tuple[Esti
     )
 
 
-def above(judged: LineParts, k: int | slice, limit: float) -> Array:
-    """Give the one-sided p of H0: the speedup is `limit` or less, of benchmarks that are arithmetic; nan of others."""
-    exact = judged.exact
-    if not exact.arithmetic.any():
-        return np.full(exact.flags.shape, np.nan)[k]
-    ratio = limit**judged.sign
-    found = estimates_of(judged.design, judged.tables, judged.resolution, exact, ratio)
-    return np.asarray(np.where(exact.arithmetic, judged.law.one_sided(found), np.nan)[k])
-
-
 def unjudged(found: Estimates) -> Estimates:
     """Give the estimates without their errors."""
     nothing = np.full(found.estimate.shape, np.nan)
     return found._replace(error=nothing, freedom=nothing, parts=None)
-
-
-def counted_fields(
-    judged: LineParts, d: Decisions, k: int, means: Sequence[Sequence[float | None]]
-) -> dict[str, Any]:
-    """Give what a line of counts has else than others."""
-    identity = judged.exact.identity(k)
-    found: dict[str, Any] = {} if identity is None else {"law": "identity", "identity": identity}
-    if not judged.exact.arithmetic[k]:
-        return found
-    middle, *ends = (judged.sign * one[k] for one in (judged.each.estimate, d.low, d.high))
-    low, high = sorted(ends)
-    ours, theirs = (side[k] for side in means)
-    speedup = (ours / theirs) ** judged.sign if ours and theirs else None
-    found |= dict.fromkeys(("low", "high", "error", "freedom", "errors", "freedoms"))
-    found |= {} if speedup is None else _ends(judged, k, math.log(speedup))
-    return found | {
-        "scale": "arithmetic",
-        "speedup": speedup,
-        "difference": number_of(middle),
-        "difference_low": number_of(low),
-        "difference_high": number_of(high),
-        "above": partial(above, judged, k),
-    }
-
-
-def _ends(judged: LineParts, k: int, middle: float) -> dict[str, float]:
-    """Give the ends of the speedups that E does not reject; nothing where they go on without end."""
-    from scipy.optimize import brentq  # a third of what a verdict takes to start
-
-    def left(log: float, way: int) -> float:
-        p = float(above(judged, k, math.exp(log)))
-        return (p if way < 0 else 1.0 - p) - judged.law.alpha / 2
-
-    try:
-        ends = [math.exp(brentq(left, middle, middle + way * FAR, (way,))) for way in (-1, 1)]
-    except ValueError:
-        return {}
-    return dict(zip(("low", "high"), ends, strict=True))
-
-
-def advice_on_identities(
-    judged: LineParts, reasons: Sequence[str | None], steps: Array
-) -> dict[int, MoreSessions]:
-    """Advise on what does not vary: how many sessions more decide, if they do not vary either."""
-    found = {}
-    for k, reason in enumerate(reasons):
-        one, gap = judged.exact.identity(k), float(judged.each.estimate[k])
-        if one is None or reason not in ("few-sessions", "no-spread"):
-            continue
-        margin = 0.0 if judged.exact.arithmetic[k] else judged.margin
-        same = one.candidate == one.baseline or abs(gap) < margin
-        level = 1.0 if same else judged.next_law.alpha / float(steps[k])
-        n, m = judged.exact.cells[:, k].astype(int).tolist()
-        more = identity_needs(n, m, level)
-        target: Word = "equivalent" if same else "faster" if gap > 0 else "slower"
-        found[k] = MoreSessions(
-            sessions=more, low=more, high=more, chance=1.0, target=target, runs_suffice=False
-        )
-    return found if judged.design in ("paired", "separate") else {}

@@ -23,9 +23,7 @@ import math
 import operator
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from itertools import chain
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -33,10 +31,7 @@ from ...data.matrix import PerformanceMatrix, cells_of
 from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Integers
-
-if TYPE_CHECKING:
-    from .result import Line
-
+from .result import Fails, Line
 
 _FISHER_TIE = 1 + 1e-7  # as R's fisher.test compares probabilities
 
@@ -67,37 +62,6 @@ _STATES = 200_000  # sums that are kept apart
 _UNIT = 2.0**50  # of shares as whole numbers
 _SHARE_TIE = 1e-12  # differences of mean shares that are nearer are equal
 _LEAST = sys.float_info.min  # a p-value is never 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fails:
-    """Failed runs by session.
-
-    `candidate`, `baseline`: How many runs failed in each session that the side has runs of, in the
-    order of the sessions' ids; of several hosts one host after the other. `candidate_runs`,
-    `baseline_runs`: How many runs there were in each, failed ones included.
-    """
-
-    candidate: tuple[int, ...]
-    baseline: tuple[int, ...]
-    candidate_runs: tuple[int, ...]
-    baseline_runs: tuple[int, ...]
-
-    @property
-    def failed(self) -> tuple[int, ...]:
-        """Those of all cells, the candidate's first."""
-        return (*self.candidate, *self.baseline)
-
-    @property
-    def runs(self) -> tuple[int, ...]:
-        """The runs of all cells, in the same order."""
-        return (*self.candidate_runs, *self.baseline_runs)
-
-    @classmethod
-    def together(cls, hosts: Sequence[Fails]) -> Fails:
-        """Give those of several hosts, one behind the other."""
-        names = [one.name for one in fields(cls)]
-        return cls(**{name: tuple(chain(*(getattr(x, name) for x in hosts))) for name in names})
 
 
 class _Host(NamedTuple):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from .design import PAIRS
 from .estimates import ErrorParts, Estimates, number_of, of_sides, suite_of_differences
 from .law import Decisions, ErrorLaw, decide
 from .lines import end_of
+from .result import HostEffect, Line, Multilevel, Shift
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
-    from .result import Line, Multilevel
-
-Shift = Literal["larger", "smaller", "equivalent", "undecided"]
 
 
 _SHIFTS: dict[Word, Shift] = {
@@ -62,109 +60,6 @@ def differences_of(pairs: Estimates, *, alpha: float, margin: float) -> HostDiff
     d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
     words = zip(unknown.tolist(), d.outcome, strict=True)
     return HostDifferences(found, d, tuple(None if lost else _SHIFTS[word] for lost, word in words))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostEffect:
-    """What one host says by itself.
-
-    `host`: Its name. `benchmark`: None for the mean over the benchmarks that all hosts have.
-    `speedup`: Ratio of geometric means, the host's sessions weighing equally. `low`, `high`: Its
-    interval by the host's own sessions; None where they give none. `error`, `freedom`: Standard
-    error of its logarithm, and degrees of freedom. `sessions`: Sessions behind it; 1 within one
-    session.
-    """
-
-    host: str
-    benchmark: str | None
-    speedup: float
-    low: float | None
-    high: float | None
-    error: float | None
-    freedom: float | None
-    sessions: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
-    """A host whose speedup is another than that of the rest, after Holm over hosts and benchmarks.
-
-    `host`: Its name. `benchmark`: On which benchmark. `speedup`, `rest`: On this host, and the
-    geometric mean over the other hosts. `ratio`, `low`, `high`: The first over the second, with its
-    interval (not adjusted). `pvalue`, `pvalue_adjusted`: Two-sided, of "both are one", and after
-    Holm; None without spread. `difference` ({"larger", "smaller"}): What the host's speedup is.
-    """
-
-    host: str
-    benchmark: str
-    speedup: float
-    rest: float
-    ratio: float
-    low: float
-    high: float
-    pvalue: float | None
-    pvalue_adjusted: float | None
-    difference: Shift
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoreHosts:
-    """How many more hosts would probably decide, over all that the data leave possible.
-
-    `hosts` is the least number with a chance of 80 %, `low` and `high` the same for a spread at the
-    quartiles of what it may be; each None beyond 100. `chance` is that of `hosts`, `target` the
-    likeliest word, `benchmark` None for the suite.
-    """
-
-    benchmark: str | None
-    hosts: int | None
-    low: int | None
-    high: int | None
-    chance: float | None
-    target: Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostLevel:
-    """What was found on these hosts: they stay as they are, their sessions vary.
-
-    `hosts`: Those that are judged, in the fleet's order. `sessions`: Sessions of all of them.
-    `benchmarks`: On these hosts, each host weighing the same; `sessions` counts those of all hosts.
-    `these`, `similar`: The suite on these hosts; None with fewer than two benchmarks that all hosts
-    have. `left_out`: Benchmarks that a judged host lacks: they are in no line of the suite.
-    `spread.<benchmark>`: Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
-    `effects`: Each host by itself. `tests`: How many comparisons of a host with the rest are one
-    family. `disagreements`: Those that hold after the correction, the surest first. `more_hosts`:
-    For lines on hosts like these that are undecided.
-    """
-
-    hosts: tuple[str, ...]
-    sessions: int
-    benchmarks: tuple[Line, ...]
-    these: Line | None
-    similar: Line | None
-    left_out: tuple[str, ...]
-    spread: Mapping[str, float | None]
-    effects: tuple[HostEffect, ...]
-    tests: int
-    disagreements: tuple[Disagreement, ...]
-    more_hosts: tuple[MoreHosts, ...]
-
-    @property
-    def disagreeing(self) -> dict[str, list[Disagreement]]:
-        """The hosts that disagree with the rest, and on what."""
-        found: dict[str, list[Disagreement]] = {}
-        for one in self.disagreements:
-            found.setdefault(one.host, []).append(one)
-        return found
-
-    @property
-    def sessions_each(self) -> tuple[int, int]:
-        """The fewest and the most sessions that a host has."""
-        each: dict[str, int] = {}
-        for one in self.effects:
-            each[one.host] = max(one.sessions, each.get(one.host, 0))
-        return min(each.values(), default=0), max(each.values(), default=0)
 
 
 _NAN = math.nan

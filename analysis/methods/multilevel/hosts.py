@@ -42,15 +42,7 @@ from .estimates import (
     similar_half,
 )
 from .failures import Failing, failing_over_hosts
-from .host_effects import (
-    Disagreement,
-    HostLevel,
-    HostTable,
-    MoreHosts,
-    differences_of,
-    effects_of,
-    table_of,
-)
+from .host_effects import HostTable, differences_of, effects_of, table_of
 from .law import Decisions, ErrorLaw, Looks, decide
 from .lines import (
     TAKEN_BACK,
@@ -62,7 +54,7 @@ from .lines import (
     steady_suite,
 )
 from .page import failing_cautions
-from .result import Group, Line, Multilevel
+from .result import Disagreement, Group, HostLevel, Line, MoreHosts, Multilevel
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word

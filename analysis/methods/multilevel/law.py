@@ -33,7 +33,6 @@ from .estimates import FLAT, ErrorParts, Estimates, satterthwaite
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
-    from .result import Line
 
 
 LooksRule = Literal["single", "planned", "growing", "always-valid", "repeated"]
@@ -275,16 +274,6 @@ class ErrorLaw:
         """Give the p of H0: the true value is 0 or less."""
         p = self.pvalue(found.estimate, found.error, found.freedom, found.parts)
         return np.where(found.estimate > 0, p / 2, 1 - p / 2)
-
-    def pvalue_of(self, line: Line, distance: float) -> float:
-        """Give the two-sided p of H0: the log speedup of `line` is `distance` away from where it is."""
-        error = np.array(line.error, dtype=np.float64)
-        if not line.in_parts:
-            found = self.pvalue(np.array(distance), error, np.array(line.freedom, dtype=np.float64))
-        else:
-            parts = ErrorParts(np.array(line.errors), np.array(line.freedoms))
-            found = self.pvalue(np.array(distance), error, np.array(np.nan), parts)
-        return float(found)
 
 
 def _in_parts(error: Array, freedom: Array, parts: ErrorParts | None) -> Flags:

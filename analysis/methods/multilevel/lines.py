@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from ...stats.samples import Array, Flags
 from .advice import Scatter, lazy_advice
 from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
+    FAR,
     IDENTICAL,
+    ErrorParts,
     Estimates,
     Exact,
-    above,
-    advice_on_identities,
-    counted_fields,
+    Resolution,
+    estimates_of,
+    identity_needs,
     identity_pvalue,
     identity_reason,
     number_of,
@@ -40,7 +43,6 @@ if TYPE_CHECKING:
     from ...data.matrix import PerformanceMatrix
     from ...pages.number_format import Word
     from ...stats.multiplicity import Correction
-    from .values import Resolution
 
 NO_STEADY_STATE = "no-steady-state"
 UNEQUAL_VALUES = "unequal-values"
@@ -102,6 +104,17 @@ def end_of(log: float) -> float | None:
 def spread_of(sd: float) -> float | None:
     """Give the relative standard deviation of values whose logs have this one; None for nan."""
     return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
+
+
+def pvalue_at(line: Line, law: ErrorLaw, distance: float) -> float:
+    """Give the two-sided p of H0: the log speedup of a line is `distance` away from where it is."""
+    error = np.array(line.error, dtype=np.float64)
+    if not line.in_parts:
+        found = law.pvalue(np.array(distance), error, np.array(line.freedom, dtype=np.float64))
+    else:
+        parts = ErrorParts(np.array(line.errors), np.array(line.freedoms))
+        found = law.pvalue(np.array(distance), error, np.array(np.nan), parts)
+    return float(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -270,6 +283,58 @@ def _means(table: Array, sign: int, raw: Flags) -> list[float | None]:
     return [number_of(m) for m in mean.tolist()]
 
 
+# ---- what is counted
+
+
+def above(judged: LineParts, k: int | slice, limit: float) -> Array:
+    """Give the one-sided p of H0: the speedup is `limit` or less, of benchmarks that are arithmetic; nan of others."""
+    exact = judged.exact
+    if not exact.arithmetic.any():
+        return np.full(exact.flags.shape, np.nan)[k]
+    ratio = limit**judged.sign
+    found = estimates_of(judged.design, judged.tables, judged.resolution, exact, ratio)
+    return np.asarray(np.where(exact.arithmetic, judged.law.one_sided(found), np.nan)[k])
+
+
+def counted_fields(
+    judged: LineParts, d: Decisions, k: int, means: Sequence[Sequence[float | None]]
+) -> dict[str, Any]:
+    """Give what a line of counts has else than others."""
+    identity = judged.exact.identity(k)
+    found: dict[str, Any] = {} if identity is None else {"law": "identity", "identity": identity}
+    if not judged.exact.arithmetic[k]:
+        return found
+    middle, *ends = (judged.sign * one[k] for one in (judged.each.estimate, d.low, d.high))
+    low, high = sorted(ends)
+    ours, theirs = (side[k] for side in means)
+    speedup = (ours / theirs) ** judged.sign if ours and theirs else None
+    found |= dict.fromkeys(("low", "high", "error", "freedom", "errors", "freedoms"))
+    found |= {} if speedup is None else _ends(judged, k, math.log(speedup))
+    return found | {
+        "scale": "arithmetic",
+        "speedup": speedup,
+        "difference": number_of(middle),
+        "difference_low": number_of(low),
+        "difference_high": number_of(high),
+        "above": partial(above, judged, k),
+    }
+
+
+def _ends(judged: LineParts, k: int, middle: float) -> dict[str, float]:
+    """Give the ends of the speedups that E does not reject; nothing where they go on without end."""
+    from scipy.optimize import brentq  # a third of what a verdict takes to start
+
+    def left(log: float, way: int) -> float:
+        p = float(above(judged, k, math.exp(log)))
+        return (p if way < 0 else 1.0 - p) - judged.law.alpha / 2
+
+    try:
+        ends = [math.exp(brentq(left, middle, middle + way * FAR, (way,))) for way in (-1, 1)]
+    except ValueError:
+        return {}
+    return dict(zip(("low", "high"), ends, strict=True))
+
+
 # ---- the suite
 
 
@@ -368,6 +433,27 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
         (steps[0][some], steps[1][some]),
     )
     return dict(zip(np.flatnonzero(some).tolist(), found, strict=True))
+
+
+def advice_on_identities(
+    judged: LineParts, reasons: Sequence[str | None], steps: Array
+) -> dict[int, MoreSessions]:
+    """Advise on what does not vary: how many sessions more decide, if they do not vary either."""
+    found = {}
+    for k, reason in enumerate(reasons):
+        one, gap = judged.exact.identity(k), float(judged.each.estimate[k])
+        if one is None or reason not in ("few-sessions", "no-spread"):
+            continue
+        margin = 0.0 if judged.exact.arithmetic[k] else judged.margin
+        same = one.candidate == one.baseline or abs(gap) < margin
+        level = 1.0 if same else judged.next_law.alpha / float(steps[k])
+        n, m = judged.exact.cells[:, k].astype(int).tolist()
+        more = identity_needs(n, m, level)
+        target: Word = "equivalent" if same else "faster" if gap > 0 else "slower"
+        found[k] = MoreSessions(
+            sessions=more, low=more, high=more, chance=1.0, target=target, runs_suffice=False
+        )
+    return found if judged.design in ("paired", "separate") else {}
 
 
 def _suite_scatter(judged: LineParts, found: Estimates) -> Scatter | None:

@@ -1,9 +1,10 @@
-"""What the sound verdict says: one interval and one word for each benchmark and for the suite."""
+"""What the sound verdict says, in all its parts: one interval and one word a benchmark, and for the suite."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...pages import number_format as figures
@@ -15,13 +16,10 @@ if TYPE_CHECKING:
     from ...record.run_numbers import Better
     from ...stats.multiplicity import Correction
     from ...stats.samples import Array
-    from .compare import Cut
     from .design import Design, Totals
-    from .estimates import Identity, LawName, Scale
-    from .failures import Fails
-    from .host_effects import HostLevel
+    from .estimates import Identity, LawName, Scale, Source
     from .law import LookRisk
-    from .values import SessionDependence, Source
+    from .values import SessionDependence
 
 REFERENCES = (
     "T. Kalibera, R. Jones, Rigorous benchmarking in reasonable time, ISMM 2013",
@@ -86,6 +84,63 @@ class Group:
     error: float
     freedom: float
     hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fails:
+    """Failed runs by session.
+
+    `candidate`, `baseline`: How many runs failed in each session that the side has runs of, in the
+    order of the sessions' ids; of several hosts one host after the other. `candidate_runs`,
+    `baseline_runs`: How many runs there were in each, failed ones included.
+    """
+
+    candidate: tuple[int, ...]
+    baseline: tuple[int, ...]
+    candidate_runs: tuple[int, ...]
+    baseline_runs: tuple[int, ...]
+
+    @property
+    def failed(self) -> tuple[int, ...]:
+        """Those of all cells, the candidate's first."""
+        return (*self.candidate, *self.baseline)
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """The runs of all cells, in the same order."""
+        return (*self.candidate_runs, *self.baseline_runs)
+
+    @classmethod
+    def together(cls, hosts: Iterable[Fails]) -> Fails:
+        """Give those of several hosts, one behind the other."""
+        names = [one.name for one in fields(cls)]
+        return cls(**{name: tuple(chain(*(getattr(x, name) for x in hosts))) for name in names})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """How many runs of both sides their time limit ended.
+
+    `bounds`: Whether they count with lower bounds; without, their metric may be anything. `known`: False of runs
+    that failed, nobody knows why: they may be such.
+    """
+
+    unlisted: ClassVar[frozenset[str]] = frozenset({"limit_s", "bounds", "known"})
+
+    candidate: int
+    baseline: int
+    limit_s: float | None = None
+    bounds: bool = True
+    known: bool = True
+
+    def withholds(self, word: Word) -> bool:
+        """Tell whether a longer time of these runs could overturn a word."""
+        better, worse = self.candidate or not self.bounds, self.baseline or not self.bounds
+        return bool({"faster": better, "slower": worse, "equivalent": True}.get(word, False))
+
+    def mark(self, side: int) -> str:
+        """Give what stands before a mean of the candidate (0) or the baseline (1) that is a lower bound."""
+        return "≥ " if self.known and self.bounds and (self.candidate, self.baseline)[side] else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,6 +325,112 @@ class Line:
 UNLISTED = frozenset({"above", "of_suite"})
 _NAMES = [field.name for field in fields(Line)]
 OF_A_BENCHMARK = frozenset(_NAMES[_NAMES.index("of_suite") :])
+
+
+Shift = Literal["larger", "smaller", "equivalent", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostEffect:
+    """What one host says by itself.
+
+    `host`: Its name. `benchmark`: None for the mean over the benchmarks that all hosts have.
+    `speedup`: Ratio of geometric means, the host's sessions weighing equally. `low`, `high`: Its
+    interval by the host's own sessions; None where they give none. `error`, `freedom`: Standard
+    error of its logarithm, and degrees of freedom. `sessions`: Sessions behind it; 1 within one
+    session.
+    """
+
+    host: str
+    benchmark: str | None
+    speedup: float
+    low: float | None
+    high: float | None
+    error: float | None
+    freedom: float | None
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A host whose speedup is another than that of the rest, after Holm over hosts and benchmarks.
+
+    `host`: Its name. `benchmark`: On which benchmark. `speedup`, `rest`: On this host, and the
+    geometric mean over the other hosts. `ratio`, `low`, `high`: The first over the second, with its
+    interval (not adjusted). `pvalue`, `pvalue_adjusted`: Two-sided, of "both are one", and after
+    Holm; None without spread. `difference` ({"larger", "smaller"}): What the host's speedup is.
+    """
+
+    host: str
+    benchmark: str
+    speedup: float
+    rest: float
+    ratio: float
+    low: float
+    high: float
+    pvalue: float | None
+    pvalue_adjusted: float | None
+    difference: Shift
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreHosts:
+    """How many more hosts would probably decide, over all that the data leave possible.
+
+    `hosts` is the least number with a chance of 80 %, `low` and `high` the same for a spread at the
+    quartiles of what it may be; each None beyond 100. `chance` is that of `hosts`, `target` the
+    likeliest word, `benchmark` None for the suite.
+    """
+
+    benchmark: str | None
+    hosts: int | None
+    low: int | None
+    high: int | None
+    chance: float | None
+    target: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostLevel:
+    """What was found on these hosts: they stay as they are, their sessions vary.
+
+    `hosts`: Those that are judged, in the fleet's order. `sessions`: Sessions of all of them.
+    `benchmarks`: On these hosts, each host weighing the same; `sessions` counts those of all hosts.
+    `these`, `similar`: The suite on these hosts; None with fewer than two benchmarks that all hosts
+    have. `left_out`: Benchmarks that a judged host lacks: they are in no line of the suite.
+    `spread.<benchmark>`: Relative standard deviation of the hosts' speedups: exp(sd of logs) - 1.
+    `effects`: Each host by itself. `tests`: How many comparisons of a host with the rest are one
+    family. `disagreements`: Those that hold after the correction, the surest first. `more_hosts`:
+    For lines on hosts like these that are undecided.
+    """
+
+    hosts: tuple[str, ...]
+    sessions: int
+    benchmarks: tuple[Line, ...]
+    these: Line | None
+    similar: Line | None
+    left_out: tuple[str, ...]
+    spread: Mapping[str, float | None]
+    effects: tuple[HostEffect, ...]
+    tests: int
+    disagreements: tuple[Disagreement, ...]
+    more_hosts: tuple[MoreHosts, ...]
+
+    @property
+    def disagreeing(self) -> dict[str, list[Disagreement]]:
+        """The hosts that disagree with the rest, and on what."""
+        found: dict[str, list[Disagreement]] = {}
+        for one in self.disagreements:
+            found.setdefault(one.host, []).append(one)
+        return found
+
+    @property
+    def sessions_each(self) -> tuple[int, int]:
+        """The fewest and the most sessions that a host has."""
+        each: dict[str, int] = {}
+        for one in self.effects:
+            each[one.host] = max(one.sessions, each.get(one.host, 0))
+        return min(each.values(), default=0), max(each.values(), default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -42,7 +42,7 @@ from .design import (
     whole_matrix,
     zeroed_of,
 )
-from .estimates import FLAT, of_differences
+from .estimates import FLAT, Resolution, Source, of_differences
 
 # --- One number a benchmark of a whole trial: the mean over its sessions of what `multilevel` judges.
 #
@@ -138,31 +138,7 @@ def _in_sessions(matrix: PerformanceMatrix, wanted: set[object]) -> PerformanceM
     )
 
 
-Source = Literal["runs", "others"]
 _NEAR = 1e-6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Resolution:
-    """The clock's step and what follows from it, arrays over the benchmarks; nan where it is unknown.
-
-    `step`: The greatest that divides all differences within each side, in their unit. `sources` (tuple
-    of {"runs", "others"} or None): How it is known. `log`: The same on the log scale, at the
-    smaller of both means. `floor_ours`, `floor_theirs`: The least standard error of each side's
-    mean. `added`: What is added to half-widths: 0 or `log`.
-    """
-
-    step: Array
-    sources: tuple[Source | None, ...]
-    log: Array
-    floor_ours: Array
-    floor_theirs: Array
-    added: Array
-
-    @property
-    def floor(self) -> Array:
-        """The least standard error of the difference."""
-        return np.hypot(self.floor_ours, self.floor_theirs)
 
 
 def resolution_of(

@@ -9,7 +9,6 @@ import analysis.methods.hpt.compare as hpt_result
 import analysis.methods.hpt.page as hpt
 import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.report as mixture
-import analysis.methods.multilevel.host_effects as hosts
 import analysis.methods.multilevel.result as multilevel
 import analysis.report.page as report
 import analysis.verdict.result as verdict
@@ -154,7 +153,7 @@ OWN: dict[type, Own] = {
     ),
     multilevel.MoreSessions: added("target", **{"for": str}),
     multilevel.Multilevel: added(**_LINES),
-    hosts.HostLevel: added(**_LINES),
+    multilevel.HostLevel: added(**_LINES),
     randomization.RandomizationTest: added(null={"count": int} | _NULL),
     bootstrap.BootstrapInterval: added(
         replicates={"count": int, "minimum": float, "maximum": float, "quantiles": dict[str, float]}
