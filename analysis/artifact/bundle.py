@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ..data.fleet import open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
@@ -55,7 +55,15 @@ from .claims import (
     said_of,
     weigh_claim,
 )
-from .describing import CLAIMS, PackingRequest, described, read_about, write_software, write_texts
+from .describing import (
+    CLAIMS,
+    Answered,
+    PackingRequest,
+    described,
+    read_about,
+    write_software,
+    write_texts,
+)
 from .gathering import CopiedSource, Staging, gather
 from .packed_campaign import pack_campaigns
 from .recomputing import Commands, Recomputed, fault_of_command, passing_folder, recompute
@@ -168,14 +176,6 @@ def _bound(word: str, found: Sequence[CopiedSource], where: str) -> str:
 
 _MOST_WORKERS = 4
 REPORT = "report.html"
-
-
-class Answered(NamedTuple):
-    """What was computed for a bundle: the stored results, the first source's report, the claims in order."""
-
-    analyses: tuple[Analysis, ...]
-    report: ReportMade | None
-    claims: tuple[StoredClaim, ...]
 
 
 def answer(

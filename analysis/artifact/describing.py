@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import FairtrialError, UsageError
 from ..record.yaml_reader import Location, read_bytes
@@ -22,18 +22,20 @@ from .archive import (
     MOST_BYTES,
     SCHEMA,
     SUMS,
+    Analysis,
     Author,
     Contents,
     FileRecord,
     Metadata,
     RedactionRecord,
+    ReportMade,
     SmokeRun,
     Weighed,
     contents_text,
     tar_of,
     weigh,
 )
-from .claims import YamlFile
+from .claims import StoredClaim, YamlFile
 from .documents import (
     CRATE,
     LICENSES,
@@ -51,7 +53,6 @@ from .documents import (
 )
 
 if TYPE_CHECKING:
-    from .bundle import Answered
     from .gathering import CopiedSource, Staging
 
 # --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.
@@ -148,6 +149,14 @@ class Redacted:
     scrub: Callable[[str], str]  # takes the same names out of a text that is written later
     # says where names are left: in the bundle's folder, and in texts that lie in no file yet
     left: Callable[[Path, Mapping[str, bytes]], tuple[str, ...]]
+
+
+class Answered(NamedTuple):
+    """What was computed for a bundle: the stored results, the first source's report, the claims in order."""
+
+    analyses: tuple[Analysis, ...]
+    report: ReportMade | None
+    claims: tuple[StoredClaim, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
