@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.resampling.biplot import Biplot, Scale
     from ..pages.model import Caution
-    from ..plots.chart import Sheet
+    from ..plots.paper import Sheet
     from ..report.figures import Drawing
     from ..report.page import Report
     from ..report.subject import Subject

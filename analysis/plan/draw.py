@@ -31,8 +31,8 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, cautions_of, merged, page, section, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
-from ..plots.chart import Sheet, arranged
-from ..plots.paper import Picture
+from ..plots.chart import arranged
+from ..plots.paper import Picture, Sheet
 from ..stats import classical
 from ..stats.arguments import checks_arguments, chosen, counted, named
 from ..stats.classical import Alternative

@@ -36,8 +36,8 @@ from ..pages import number_format as figures
 from ..pages.model import Page, Value, page, table_of
 from ..pages.result import Result
 from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
-from ..plots.chart import Sheet, arranged
-from ..plots.paper import Picture
+from ..plots.chart import arranged
+from ..plots.paper import Picture, Sheet
 from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import Progress

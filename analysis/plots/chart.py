@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,8 @@ from ..record.printer import check_file, write_file
 from ..words import shown_lines
 from .axes import Axes, Key, Scale, Tick
 from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
-from .paper import SMALL, Letters, Outline, Picture, Spots, style_of_roles
-from .texts import OWN, Box, apart, broken, wide
+from .paper import SMALL, Letters, Outline, Picture, Sheet, Spots, style_of_roles
+from .texts import Box, apart, broken, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -436,38 +435,3 @@ class _Place:
             add(Outline([points], style, mark.closed, self.box))
         else:
             raise TypeError(f"no {type(mark).__name__} is drawn on paper")
-
-
-# --- What a picture of a paper is set on: its width, its letters.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """How wide a picture is, and how it is lettered.
-
-    `width`: In mm; a column of a paper has about 85, two have 178. `font_size`: Of names and
-    numbers, in points; nothing is smaller than 0.8 of it. `font_family`: One that is installed; the
-    default is the same everywhere.
-    """
-
-    width: float = 178.0
-    font_size: float = 9.0
-    font_family: str = OWN
-
-    def check(self) -> None:
-        """Refuse sizes out of their range, and a font that is not there."""
-        if not 40 <= self.width <= 1000:
-            what = f"a picture is 40 to 1000 mm wide, not {self.width:g}"
-            raise UsageError(what, fix="write --width 85mm")
-        if not 4 <= self.font_size <= 40:
-            raise UsageError(f"letters have 4 to 40 points, not {self.font_size:g}")
-        if self.font_family == OWN:
-            return
-        from matplotlib.font_manager import FontProperties, findfont
-
-        try:
-            findfont(FontProperties(family=[self.font_family]), fallback_to_default=False)
-        except ValueError:
-            what = f"there is no font {self.font_family!r} here"
-            known = "'DejaVu Sans', 'DejaVu Serif' or 'STIXGeneral'"
-            raise UsageError(what, fix=f"name one that is installed, such as {known}") from None

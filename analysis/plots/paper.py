@@ -2,28 +2,29 @@
 
 Lengths are points. Roles are words; later ones win: ``faster interval`` is a stroke in the
 colour of faster and as thick as an interval. `analysis.plots.converter` makes PDF and PNG of the same
-outlines, spots and letters; nothing here needs a library.
+outlines, spots and letters; nothing here needs a library, unless a sheet names another font.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..errors import UsageError
 from ..words import shown
 from .marks import COLOURS, DASHES, PRINT
-from .texts import Box, wide
+from .texts import OWN, Box, wide
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .axes import Axes
-    from .chart import Sheet
 
 
 SMALL = 0.833  # of the sheet's letters
@@ -138,6 +139,38 @@ def style_of_roles(roles: str) -> Style:
         else:
             raise ValueError(f"no role is called {word!r}")
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """How wide a picture is, and how it is lettered.
+
+    `width`: In mm; a column of a paper has about 85, two have 178. `font_size`: Of names and
+    numbers, in points; nothing is smaller than 0.8 of it. `font_family`: One that is installed; the
+    default is the same everywhere.
+    """
+
+    width: float = 178.0
+    font_size: float = 9.0
+    font_family: str = OWN
+
+    def check(self) -> None:
+        """Refuse sizes out of their range, and a font that is not there."""
+        if not 40 <= self.width <= 1000:
+            what = f"a picture is 40 to 1000 mm wide, not {self.width:g}"
+            raise UsageError(what, fix="write --width 85mm")
+        if not 4 <= self.font_size <= 40:
+            raise UsageError(f"letters have 4 to 40 points, not {self.font_size:g}")
+        if self.font_family == OWN:
+            return
+        from matplotlib.font_manager import FontProperties, findfont
+
+        try:
+            findfont(FontProperties(family=[self.font_family]), fallback_to_default=False)
+        except ValueError:
+            what = f"there is no font {self.font_family!r} here"
+            known = "'DejaVu Sans', 'DejaVu Serif' or 'STIXGeneral'"
+            raise UsageError(what, fix=f"name one that is installed, such as {known}") from None
 
 
 class Picture(NamedTuple):

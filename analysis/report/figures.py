@@ -22,9 +22,9 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot
 from ..plots.axes import Axes
-from ..plots.chart import ENDINGS, POINT, Sheet, arranged, write_picture
+from ..plots.chart import ENDINGS, POINT, arranged, write_picture
 from ..plots.marks import COLOURS, style_of
-from ..plots.paper import Picture
+from ..plots.paper import Picture, Sheet
 from ..plots.texts import wide
 from ..record.printer import write_file
 from ..registry import FIGURES, FigureKind, function

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..pages.model import Block, Caution, Figure, Listing, Page, Section, section
 from ..pages.result import Result, cautions_to_dict, plain
-from ..plots.chart import Sheet
+from ..plots.paper import Sheet
 from ..verdict.sentence import with_whole_interval
 from .figures import draw
 from .subject import Subject, abridged, abridging

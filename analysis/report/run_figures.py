@@ -27,8 +27,9 @@ from ..plots.axes import (
     ratio_scale,
     rows_down,
 )
-from ..plots.chart import POINT, Sheet, arranged
+from ..plots.chart import POINT, arranged
 from ..plots.marks import COLOURS
+from ..plots.paper import Sheet
 from ..record.shapes import MOST_IN_ROW
 from ..stats.arguments import stream
 from ..stats.ranks import Shift

@@ -33,8 +33,9 @@ from ...pages.model import (
 )
 from ...pages.result import Result, plain
 from ...plots.axes import Axes, Key, Scale, quantity_axis
-from ...plots.chart import Sheet, arranged
+from ...plots.chart import arranged
 from ...plots.marks import COLOURS
+from ...plots.paper import Picture, Sheet
 from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
 from ...words import shorten
@@ -52,7 +53,6 @@ from .model import BIC_MARGIN
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ...plots.paper import Picture
 
 # --- Runs by cluster, a panel for each two metrics, with the ellipses of their mixture.
 

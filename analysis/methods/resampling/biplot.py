@@ -29,8 +29,8 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import model as pages, number_format as figures
 from ...pages.result import Result, plain
 from ...plots.axes import Axes, Key, Scale as AxisScale, Tick, quantity_ticks
-from ...plots.chart import Sheet, arranged
-from ...plots.paper import SMALL, Picture
+from ...plots.chart import arranged
+from ...plots.paper import SMALL, Picture, Sheet
 from ...plots.texts import Box, Placed, Wanted, placed, wide
 from ...stats.arguments import checks_arguments, chosen, numbers
 from ...stats.samples import Array, read_only

@@ -27,9 +27,9 @@ from analysis.plots.axes import (
     ratio_ticks,
     read_out,
 )
-from analysis.plots.chart import ENDINGS, Sheet, arranged, check_picture, picture_bytes
+from analysis.plots.chart import ENDINGS, arranged, check_picture, picture_bytes
 from analysis.plots.marks import PRINT
-from analysis.plots.paper import Spots
+from analysis.plots.paper import Sheet, Spots
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)

@@ -20,9 +20,9 @@ from analysis.plots.axes import (
     ratio_ticks,
     rows_down,
 )
-from analysis.plots.chart import Sheet, arranged
+from analysis.plots.chart import arranged
 from analysis.plots.marks import PRINT, Dots, Line, Rect, style_of
-from analysis.plots.paper import Letters, Outline, style_of_roles
+from analysis.plots.paper import Letters, Outline, Sheet, style_of_roles
 from analysis.plots.texts import Box, Wanted, broken, em, placed, wide
 from tests.examples import examples
 
