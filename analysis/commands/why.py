@@ -71,7 +71,8 @@ def write_folded(profiles: Sequence[Path], answer: WhyAnswer, path: str) -> None
     from ..record.printer import write_file
 
     stored = {one.profile.variant: one for one in map(read_profile, profiles)}
-    write_file(Path(path), folded([(stored[one.variant], one) for one in answer.answers]))
+    each = [(stored[one.variant], one.benchmark, one.renames) for one in answer.answers]
+    write_file(Path(path), folded(each))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

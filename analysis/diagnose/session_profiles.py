@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from ..pages.number_format import listed
 from ..record.profiles import KERNEL, SampledCell, SampledChain, StoredProfile, cell_name
 from ..stats.samples import Array
 from ..words import shown
-
-if TYPE_CHECKING:
-    from .why_result import Why
 
 # --- What a function is called: the same in both variants, whatever compilers, folders and engines put
 # into its name. Two names that differ after this are two functions: people see what was renamed as a pair.
@@ -352,15 +349,17 @@ Stacks: TypeAlias = Mapping[tuple[str, ...], tuple[float, float]]
 _MAIN = "main"
 
 
-def stacks_of(stored: StoredProfile, why: Why, timed: Trial | None = None) -> Stacks:
-    """Give the time of each stack; a stack is one function where no callers were recorded.
+def stacks_of(
+    stored: StoredProfile, benchmark: str, renames: Mapping[str, str], timed: Trial | None = None
+) -> Stacks:
+    """Give the time of each stack of a benchmark; a stack is one function where no callers were recorded.
 
-    `told` is what was found in the profile for one benchmark, `timed` its timed runs where they are read already.
+    `renames` are those of `table_of`, `timed` the profile's timed runs where they are read already.
     """
     profile = stored.profile
     timed = read_trial(stored.timed) if timed is None else timed
-    table = table_of(stored, timed, why.benchmark, why.renames)
-    name_of = names_of(stored, why.benchmark)
+    table = table_of(stored, timed, benchmark, renames)
+    name_of = names_of(stored, benchmark)
     new = {old: name.function for name, old in table.was.items()}
     found: dict[tuple[str, ...], list[float]] = defaultdict(lambda: [0.0, 0.0])
     sides: tuple[tuple[str, Side, dict[str, str]], ...] = (
@@ -370,7 +369,7 @@ def stacks_of(stored: StoredProfile, why: Why, timed: Trial | None = None) -> St
     for number, (variant, side, renamed) in enumerate(sides):
         step = dict(zip(table.sessions, side.step / len(table.sessions), strict=True))
         for cell in stored.cells:
-            if (cell.benchmark, cell.variant) == (why.benchmark, variant) and cell.session in step:
+            if (cell.benchmark, cell.variant) == (benchmark, variant) and cell.session in step:
                 names = [name_of(one.symbol, one.object) for one in cell.functions]
                 frames = [
                     renamed.get(name, name) + (f" ({file})" if file else "") for name, file in names
@@ -393,17 +392,18 @@ def _paths(cell: SampledCell, frames: Sequence[str]) -> Iterator[tuple[tuple[str
         yield tuple(path), chain.samples
 
 
-def folded(pairs: Sequence[tuple[StoredProfile, Why]]) -> str:
+def folded(explained: Sequence[tuple[StoredProfile, str, Mapping[str, str]]]) -> str:
     """Give the text: ``VARIANT;main (app);sort (libc) 1200`` a line, in whole microseconds a run.
 
-    Of several answers, what is compared stands before the variant, so that no baseline counts twice.
+    `explained` are profiles, each with a benchmark and its renames. Of several, what is compared stands before the
+    variant, so that no baseline counts twice.
     """
     lines = []
-    for stored, text in pairs:
-        several = len(pairs) > 1
-        head = (f"{text.benchmark}: {text.variant} against {text.baseline}",) if several else ()
-        for path, times in sorted(stacks_of(stored, text).items()):
-            for variant, ms in zip((text.baseline, text.variant), times, strict=True):
+    for stored, benchmark, renames in explained:
+        sides = stored.profile.baseline, stored.profile.variant
+        head = (f"{benchmark}: {sides[1]} against {sides[0]}",) * (len(explained) > 1)
+        for path, times in sorted(stacks_of(stored, benchmark, renames).items()):
+            for variant, ms in zip(sides, times, strict=True):
                 stack = ";".join(shown(name).replace(";", ":") for name in (*head, variant, *path))
                 lines += [f"{stack} {round(1000 * ms)}\n"] if round(1000 * ms) else []
     return "".join(lines)

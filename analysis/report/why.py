@@ -30,9 +30,9 @@ from ..errors import FairtrialError, StoreError
 from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of
 from ..pages.number_format import counted
 from ..plots.axes import quantity_axis, quantity_scale, rows_down
-from ..plots.chart import Sheet, arranged
+from ..plots.chart import arranged
 from ..plots.marks import Style
-from ..plots.paper import Picture
+from ..plots.paper import Picture, Sheet
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
 from ..record.trial_files import Manifest
@@ -107,7 +107,7 @@ def profiles_beside(
                 try:
                     found = explain(stored, timed=timed, benchmark=name, confidence=confidence)
                     called = found.rows and stored.profile.chains is not None
-                    stacks = stacks_of(stored, found, timed) if called else None
+                    stacks = stacks_of(stored, name, found.renames, timed) if called else None
                     explained.append(Explained(found, stacks))
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")

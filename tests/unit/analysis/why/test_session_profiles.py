@@ -299,7 +299,7 @@ def keys_of(place, **options):
 @pytest.mark.parametrize("chains", ["fp", None])
 def test_what_a_functions_stacks_take_themselves_is_its_row(tmp_path, chains):
     stored, told = keys_of(tmp_path, chains=chains)
-    stacks = stacks_of(stored, told)
+    stacks = stacks_of(stored, "keys", {})
     own = defaultdict(lambda: [0.0, 0.0])
     for path, times in stacks.items():
         for side in (0, 1):
@@ -315,7 +315,7 @@ def test_what_a_functions_stacks_take_themselves_is_its_row(tmp_path, chains):
 def test_a_line_is_a_variants_stack_and_whole_microseconds(tmp_path):
     odd = ("_start@app", "main@app", "<[u8; 4]>::sum\n@app")
     stored, told = keys_of(tmp_path, calls={**CALLS, odd: (2.0, 3.0)})
-    lines = folded([(stored, told)]).splitlines()
+    lines = folded([(stored, "keys", {})]).splitlines()
     found = [re.fullmatch(r"(base|slow)((?:;[^;\n]+)+) ([1-9]\d*)", line) for line in lines]
     assert all(found)
     total = {side: sum(int(one[3]) for one in found if one[1] == side) for side in ("base", "slow")}
@@ -326,7 +326,7 @@ def test_a_line_is_a_variants_stack_and_whole_microseconds(tmp_path):
 
 def test_several_answers_stand_apart_in_one_file(tmp_path):
     stored = profiled(tmp_path)
-    text = folded([(stored, explain(stored, benchmark=name)) for name in ("keys", "logs")])
+    text = folded([(stored, name, {}) for name in ("keys", "logs")])
     heads = {tuple(line.split(";")[:2]) for line in text.splitlines()}
     sides = ("base", "slow")
     assert heads == {(f"{name}: slow against base", one) for name in CELLS for one in sides}
@@ -334,10 +334,10 @@ def test_several_answers_stand_apart_in_one_file(tmp_path):
 
 def test_a_renamed_function_has_its_new_name(tmp_path):
     calls = {("main@app", "qsort_cmp@app"): (2.0, 0.0), ("main@app", "compare@app"): (0.0, 9.0)}
-    stored, apart = keys_of(tmp_path, calls=calls)
-    told = explain(stored, benchmark="keys", renames={"qsort_cmp": "compare"})
-    assert {path[-1] for path in stacks_of(stored, apart)} == {"qsort_cmp (app)", "compare (app)"}
-    (times,) = stacks_of(stored, told).values()
+    stored = profiled(tmp_path, benchmarks=("keys",), calls=calls)
+    apart = stacks_of(stored, "keys", {})
+    assert {path[-1] for path in apart} == {"qsort_cmp (app)", "compare (app)"}
+    (times,) = stacks_of(stored, "keys", {"qsort_cmp": "compare"}).values()
     assert min(times) > 1
 
 
@@ -347,7 +347,7 @@ def test_direct_recursion_is_one_frame_and_what_calls_main_is_left_out(tmp_path)
         ("__libc_start_call_main@libc.so.6", "main@app", "walk@app"): (4.0, 5.0),
         ("start_thread@libc.so.6", "helper@app"): (3.0, 3.0),
     }
-    assert set(stacks_of(*keys_of(tmp_path, calls=calls))) == {
+    assert set(stacks_of(profiled(tmp_path, calls=calls), "keys", {})) == {
         ("main (app)", "walk (app)"),
         ("start_thread (libc)", "helper (app)"),
     }
