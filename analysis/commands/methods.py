@@ -456,16 +456,14 @@ def mixture(*, args: _MixtureOptions, out: TextIO) -> int:
 
 
 def _draw(report: MixtureReport, picture: Path) -> None:
-    from ..methods.mixture import pictures
+    from ..methods.mixture.pictures import corpus_alt, mixture_alt
     from ..plots.chart import write_picture
 
     if report.detailed:
-        drawn, alt = pictures.mixture_picture(report), pictures.mixture_alt(report)
-        title = f"mixtures of {report.benchmarks[0].benchmark}"
+        alt, what = mixture_alt(report.cells), report.benchmarks[0].benchmark
     else:
-        drawn, alt = pictures.corpus_picture(report), pictures.corpus_alt(report)
-        title = f"mixtures of {len(report.benchmarks)} benchmarks"
-    write_picture(drawn, picture, title=title, alt=alt)
+        alt, what = corpus_alt(report.corpus), f"{len(report.benchmarks)} benchmarks"
+    write_picture(report.picture(), picture, title=f"mixtures of {what}", alt=alt)
 
 
 def _with_benchmarks(

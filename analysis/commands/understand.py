@@ -210,10 +210,9 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 
 def _of_table(args: _SourcesOptions) -> Sources:
-    from ..methods.variance_sources.across import systems_text
     from ..methods.variance_sources.mixed_table import read_mixed_table
     from ..methods.variance_sources.systems import sources_of_table
-    from ..methods.variance_sources.systems_picture import systems_picture
+    from ..methods.variance_sources.systems_page import systems_picture, systems_text
     from ..methods.variance_sources.systems_table import RESAMPLES
     from ..plots.chart import check_picture, write_picture
     from ..stats.arguments import stream

@@ -19,7 +19,6 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.methods.mixture.fit import fit_mixture
 from analysis.methods.mixture.goodness import ks_fit
 from analysis.methods.mixture.model import Mixture
-from analysis.methods.mixture.pictures import mixture_picture
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.methods.mixture.single_run import (
     mean_difference,
@@ -217,7 +216,7 @@ def test_the_local_maxima_of_figure_2() -> None:
 def test_the_plot_has_the_legend_rug_and_labels_of_the_published_one(times: np.ndarray) -> None:
     matrix = PerformanceMatrix.from_samples("C1", {"ammp": times}, better="lower", unit="s")
     options = MixtureOptions(resamples=0)
-    picture = mixture_picture(mixture_report([matrix], options=options, rng=stream(1, "t")))
+    picture = mixture_report([matrix], options=options, rng=stream(1, "t")).picture()
     density, steps = picture.axes
     assert "C1" in density.title  # maintitle, subtitle
     assert [key.text for key in density.keys][:2] == ["mixture", "components"]  # plot_legend

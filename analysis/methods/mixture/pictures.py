@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import AnalysisError, UsageError
+from ...errors import AnalysisError
 from ...pages import number_format as figures
 from ...plots.axes import (
     Axes,
@@ -20,16 +20,16 @@ from ...plots.axes import (
     quantity_scale,
     quantity_ticks,
 )
-from ...plots.chart import Sheet, arranged
-from ...plots.paper import Picture
+from ...plots.chart import arranged
+from ...plots.paper import Picture, Sheet
 from ...stats.samples import Array
 from ...words import shorten, shown
 from .model import Mixture
 
 if TYPE_CHECKING:
+    from ...record.run_numbers import Better
     from .cell import MixtureCell
     from .goodness import CorpusSummary
-    from .report import MixtureReport
 
 _SHEET = Sheet(width=243.8)
 _MOST = 6  # variants drawn
@@ -39,52 +39,48 @@ _TALL = 2.5  # times the highest bar: from there on a curve leaves the picture,
 _HEADROOM = 1.7  # which then ends at this multiple of the bar
 
 
-def mixture_picture(report: MixtureReport) -> Picture:
-    """Draw each variant of a report of one benchmark in a row: density left, distribution right.
+def mixture_picture(
+    benchmark: str, cells: Sequence[MixtureCell], *, unit: str, better: Better
+) -> Picture:
+    """Draw each variant of one benchmark in a row: density left, distribution right.
 
     The left side holds a histogram of the values (a rug below it marks each), the density of the
     mixture, and its components in dashes. The right side holds the share of runs up to each value,
     as steps, and the same of the mixture; the largest distance of both is marked. All rows share
-    the axis of values. Up to six variants are drawn.
+    the axis of values, in `unit`. Up to six variants are drawn.
     """
-    if not report.detailed:
-        raise UsageError("a picture of mixtures shows one benchmark", fix="name one")
-    benchmark = report.benchmarks[0]
-    fitted = [cell for cell in benchmark.cells if cell.mixture is not None]
+    fitted = [cell for cell in cells if cell.mixture is not None]
     if not fitted:
-        raise AnalysisError("there is no mixture to draw", benchmark.benchmark)
+        raise AnalysisError("there is no mixture to draw", benchmark)
     drawn = fitted[:_MOST]
     window = window_of(drawn)
     rows = []
     for k, cell in enumerate(drawn):
         left, right = Axes(title=_heading(cell)), Axes()
         for axes in (left, right):
-            quantity_axis(axes, "x", window, report.unit)
+            quantity_axis(axes, "x", window, unit)
             axes.x_texts = cell is drawn[-1]
-        draw_density(left, cell, f"c{k}", unit=report.unit)
+        draw_density(left, cell, f"c{k}", unit=unit)
         _distribution(right, cell, f"c{k}")
         rows.append([left, right])
-    word = "smaller" if report.better == "lower" else "larger"
+    word = "smaller" if better == "lower" else "larger"
     for axes in rows[-1]:
         axes.x_label = f"value of one run ({word} is better)"
-    title = shorten(shown(benchmark.benchmark), 44)
+    title = shorten(shown(benchmark), 44)
     if len(fitted) > len(drawn):
         title += f" (the first {len(drawn)} of {len(fitted)} variants)"
     height = 25.4 * (1.0 + 2.9 * len(drawn))
     return arranged(_SHEET, rows, height, widths=(1.25, 1), title=title)
 
 
-def corpus_picture(report: MixtureReport) -> Picture:
+def corpus_picture(corpus: CorpusSummary, cells: Sequence[MixtureCell]) -> Picture:
     """Draw many samples: p of their fit tests, the same against uniform ones, and their modes.
 
     Left the histogram of p (figure 5 of the paper), in the middle the ordered p against the
     quantiles of as many uniform values, with the band that holds each with 95 %, right the histogram
     of the number of modes, the level of variability (figure 6). Without fit tests the modes alone.
     """
-    if report.detailed:
-        raise UsageError("there is one benchmark", fix="take mixture_picture")
-    corpus = report.corpus
-    tests = [cell.fit_test for cell in report.cells if cell.fit_test is not None]
+    tests = [cell.fit_test for cell in cells if cell.fit_test is not None]
     levels = _levels(corpus)
     if not tests:
         return arranged(Sheet(width=_SHEET.width / 2), [[levels]], 85.0, title=_corpus_text(corpus))
@@ -93,9 +89,8 @@ def corpus_picture(report: MixtureReport) -> Picture:
     return arranged(_SHEET, [row], 85.0, title=_corpus_text(corpus))
 
 
-def corpus_alt(report: MixtureReport) -> str:
+def corpus_alt(corpus: CorpusSummary) -> str:
     """Say in words what the picture of many samples shows."""
-    corpus = report.corpus
     tested = f", {corpus.rejected} of {corpus.tested} fit tests reject" if corpus.tested else ""
     modes = ", ".join(f"{count} with {level}" for level, count in corpus.modes.items())
     return f"{_corpus_text(corpus)}{tested}; samples by number of modes: {modes}"
@@ -156,9 +151,9 @@ def _levels(corpus: CorpusSummary) -> Axes:
     return axes
 
 
-def mixture_alt(report: MixtureReport) -> str:
-    """Say in words what the picture of a report shows."""
-    fitted = [cell for cell in report.cells if cell.mixture is not None]
+def mixture_alt(cells: Sequence[MixtureCell]) -> str:
+    """Say in words what the picture of one benchmark shows."""
+    fitted = [cell for cell in cells if cell.mixture is not None]
     return "; ".join(_heading(cell).replace("\n", ", ") for cell in fitted[:_MOST])
 
 

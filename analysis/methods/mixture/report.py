@@ -263,8 +263,17 @@ class MixtureReport(Result):
                 "density and distribution function of the runs and of the mixture of each variant on "
                 f"{one.benchmark}"
             )
-            sections.append(section(Figure(name="mixtures", alt=alt, draw=partial(_drawn, self))))
+            sections.append(section(Figure(name="mixtures", alt=alt, draw=self.picture)))
         return page(self, f"Gaussian mixtures: {one.benchmark}", *sections)
+
+    def picture(self) -> Picture:
+        """Draw the variants of one benchmark, or what many samples have in common."""
+        from .pictures import corpus_picture, mixture_picture
+
+        if not self.detailed:
+            return corpus_picture(self.corpus, self.cells)
+        name = self.benchmarks[0].benchmark
+        return mixture_picture(name, self.cells, unit=self.unit, better=self.better)
 
     def _overview(self) -> Page:
         """Set a summary in words, then one line for each benchmark and variant."""
@@ -334,12 +343,6 @@ class MixtureReport(Result):
 def _superlative(of: MixtureContest | MixtureReport) -> str:
     """Give the word for the best: only times are fast."""
     return "fastest" if of.better == "lower" and figures.is_time(of.unit) else "best"
-
-
-def _drawn(report: MixtureReport) -> Picture:
-    from .pictures import mixture_picture
-
-    return mixture_picture(report)
 
 
 def mixture_contest(

@@ -13,7 +13,7 @@ from ...pages.as_text import natural_width
 from ...pages.model import Block, Cell, Name, Page, Section, Table, Value, page, section, table_of
 from ...pages.result import Result
 from ...words import shorten
-from .across import Across, Importance, system_sections
+from .across import Across, Importance
 from .covariates import AS_LEVELS, Kind, spoken
 
 ELSEWHERE = "elsewhere"  # what a window of a circle is compared with
@@ -150,12 +150,14 @@ class Sources(Result):
 
     def screen(self) -> Page:
         """Set what stands out first, then modes, components, all factors, and systems."""
-        return page(
-            self,
-            f"sources of variation of {self.response}: {figures.listed(self.of, 3)}",
-            *(*answer(self), *mode_sections(self), *component_sections(self)),
-            *(*factor_sections(self), *system_sections(self.systems)),
-        )
+        parts = [*answer(self), *mode_sections(self), *component_sections(self)]
+        parts += factor_sections(self)
+        if self.systems:
+            from .systems_page import system_sections  # which can draw
+
+            parts += system_sections(self.systems)
+        of = figures.listed(self.of, 3)
+        return page(self, f"sources of variation of {self.response}: {of}", *parts)
 
 
 _NAME = 24  # columns for names of benchmarks and variants

@@ -12,10 +12,10 @@ import pytest
 
 from analysis import fit_mixture
 from analysis.data.matrix import PerformanceMatrix
-from analysis.errors import InsufficientDataError, UsageError
+from analysis.errors import InsufficientDataError
 from analysis.methods.mixture.fit import coarser_grid
 from analysis.methods.mixture.goodness import corpus_summary, fit_corpus
-from analysis.methods.mixture.pictures import corpus_alt, corpus_picture
+from analysis.methods.mixture.pictures import corpus_alt
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.plots.chart import write_picture
 from analysis.plots.marks import Curve, Dots
@@ -124,7 +124,7 @@ def closed(axes):
 
 
 def test_the_picture_holds_every_p_and_every_number_of_modes(corpus, tmp_path):
-    picture = corpus_picture(corpus)
+    picture = corpus.picture()
     write_picture(picture, tmp_path / "x.svg")
     ps, quantiles, levels = picture.axes
     p = np.sort([cell.fit_test.pvalue for cell in corpus.cells if cell.fit_test is not None])
@@ -137,7 +137,7 @@ def test_the_picture_holds_every_p_and_every_number_of_modes(corpus, tmp_path):
     edges, shares = closed(levels)
     assert edges[::2].tolist() == [0.5, 1.5, 2.5, 3.5]
     assert shares[1:-1:2] == pytest.approx([0.4, 0.4, 0.2])
-    assert "samples by number of modes: 2 with 1, 2 with 2, 1 with 3" in corpus_alt(corpus)
+    assert "samples by number of modes: 2 with 1, 2 with 2, 1 with 3" in corpus_alt(corpus.corpus)
 
 
 def test_p_of_exactly_5_percent_stands_among_the_rejected():
@@ -146,20 +146,15 @@ def test_p_of_exactly_5_percent_stands_among_the_rejected():
     report = made({f"b{k}": np.round(rng.normal(30, 1, 35)) for k in range(6)}, resamples=39)
     p = [cell.fit_test.pvalue for cell in report.cells]
     assert report.corpus.rejected == sum(one <= 0.05 for one in p) > 0
-    assert closed(corpus_picture(report).axes[0])[1][1] == pytest.approx(report.corpus.rejected / 6)
+    assert closed(report.picture().axes[0])[1][1] == pytest.approx(report.corpus.rejected / 6)
 
 
 def test_without_fit_tests_there_are_modes_alone(tmp_path):
     report = made({"a": AMMP, "b": AMMP})
-    picture = corpus_picture(report)
+    picture = report.picture()
     write_picture(picture, tmp_path / "x.png")
     assert len(picture.axes) == 1
-    assert "fit tests" not in corpus_alt(report)
-
-
-def test_one_benchmark_has_another_picture():
-    with pytest.raises(UsageError, match="one benchmark"):
-        corpus_picture(made({"ammp": AMMP}))
+    assert "fit tests" not in corpus_alt(report.corpus)
 
 
 # ---- grids that are coarser than the resolution

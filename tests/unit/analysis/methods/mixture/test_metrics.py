@@ -12,7 +12,6 @@ from scipy.special import ndtr
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
 from analysis.methods.mixture.model import Mixture
-from analysis.methods.mixture.pictures import mixture_picture
 from analysis.methods.mixture.report import MixtureOptions, mixture_report
 from analysis.methods.mixture.single_run import (
     mean_difference,
@@ -223,7 +222,7 @@ def bars(axes):
 
 def test_density_and_distribution_of_the_model(tmp_path):
     found = report(AMMP, resamples=5)
-    ((density, steps),) = drawn(mixture_picture(found), tmp_path)
+    ((density, steps),) = drawn(found.picture(), tmp_path)
     mixture = found.benchmarks[0].cells[0].mixture
     x, y = curve(density, "mixture")
     assert y == pytest.approx(mixture.pdf(x))
@@ -237,7 +236,7 @@ def test_density_and_distribution_of_the_model(tmp_path):
 
 
 def test_a_spike_does_not_flatten_the_rest(tmp_path):
-    ((density, _),) = drawn(mixture_picture(report(AMMP)), tmp_path)
+    ((density, _),) = drawn(report(AMMP).picture(), tmp_path)
     top = density.y.high
     peak = curve(density, "mixture")[1].max()
     assert peak > 10 * top
@@ -250,7 +249,7 @@ def test_a_spike_does_not_flatten_the_rest(tmp_path):
 )
 def test_bins(tmp_path, n, fewest, most):
     values = np.random.default_rng(1).normal(10, 1, n)
-    ((density, _),) = drawn(mixture_picture(report(values, max_components=2)), tmp_path)
+    ((density, _),) = drawn(report(values, max_components=2).picture(), tmp_path)
     edges, counts = bars(density)
     assert fewest <= counts.size <= most
     assert (counts * np.diff(edges)).sum() == pytest.approx(1)
@@ -269,7 +268,7 @@ def test_bins(tmp_path, n, fewest, most):
 )
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_hard_samples(tmp_path, values, scale):
-    ((density, steps),) = drawn(mixture_picture(report(values, scale=scale)), tmp_path)
+    ((density, steps),) = drawn(report(values, scale=scale).picture(), tmp_path)
     low, high = density.x.low, density.x.high
     assert low < min(values) < max(values) < high
     edges, heights = bars(density)
@@ -284,7 +283,7 @@ def test_hard_samples(tmp_path, values, scale):
 
 def test_variants_share_the_axis_and_six_are_drawn(tmp_path):
     samples = [np.random.default_rng(k).normal(10 + k, 1, 20) for k in range(8)]
-    picture = mixture_picture(report(*samples))
+    picture = report(*samples).picture()
     rows = drawn(picture, tmp_path)
     assert len(rows) == 6
     assert len({axes.x for axes, _ in rows}) == 1
@@ -294,7 +293,7 @@ def test_variants_share_the_axis_and_six_are_drawn(tmp_path):
 def test_long_names_and_dollar_signs(tmp_path):
     names = ["a" * 100, "$x^2$ {b}"]
     found = report(AMMP, np.array(AMMP) + 1, names=names)
-    picture = mixture_picture(found)
+    picture = found.picture()
     drawn(picture, tmp_path)
     told = picture.texts()
     assert any("$x^2$ {b}: " in text for text, _ in told)
@@ -308,7 +307,7 @@ def test_a_picture_of_few_runs_says_so(tmp_path):
     # the caution of the screen stands in the picture, which travels without the screen
     values = np.random.default_rng(2).normal(10, 1, 10)
     found = report(values, np.random.default_rng(3).normal(10, 1, 40))
-    (few, _), (many, _) = drawn(mixture_picture(found), tmp_path)
+    (few, _), (many, _) = drawn(found.picture(), tmp_path)
     assert "v0: 10 runs, " in few.title
     assert "10 values hardly determine a number of components" in few.title
     assert "hardly determine" not in many.title
@@ -316,7 +315,7 @@ def test_a_picture_of_few_runs_says_so(tmp_path):
 
 def test_ticks_are_in_a_sensible_unit_and_the_density_has_a_scale(tmp_path):
     values = np.random.default_rng(2).normal(0.0025, 0.0003, 40)
-    ((density, _),) = drawn(mixture_picture(report(values)), tmp_path)
+    ((density, _),) = drawn(report(values).picture(), tmp_path)
     texts = [tick.text for tick in density.x_ticks]
     assert texts[-1].endswith(" ms")
     assert float(texts[0]) in (1.5, 2)
@@ -325,10 +324,3 @@ def test_ticks_are_in_a_sensible_unit_and_the_density_has_a_scale(tmp_path):
     edges, heights = bars(density)
     factor = float(density.y_ticks[1].text) / density.y_ticks[1].value  # of the axis's numbers
     assert (np.diff(edges) * 1e3 * heights * factor).sum() == pytest.approx(1)
-
-
-def test_several_benchmarks_are_refused():
-    one = PerformanceMatrix.from_samples("v", {"a": [1, 2, 3], "b": [1, 2, 3]}, better="lower")
-    found = mixture_report([one], options=MixtureOptions(resamples=0), rng=stream(1, "test"))
-    with pytest.raises(UsageError, match="one benchmark"):
-        mixture_picture(found)

@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from analysis.methods.variance_sources import predictions
-from analysis.methods.variance_sources.across import systems_text
 from analysis.methods.variance_sources.result import Component, Factor, Sources, standing_out
 from analysis.methods.variance_sources.systems import across_cautions, sources_of_table
-from analysis.methods.variance_sources.systems_picture import histogram_of, systems_picture
+from analysis.methods.variance_sources.systems_page import (
+    histogram_of,
+    systems_picture,
+    systems_text,
+)
 from analysis.pages.as_text import render
 from analysis.pages.model import Figure, Section, Table
 from analysis.plots.chart import picture_bytes
