@@ -31,8 +31,8 @@ from ..trial.progress import read_progress, trials_in
 from ..trial.writer import new_trial_name
 from .commits import Commit, CommitRange, commits_between
 from .journal import Journal, MeasuredSession, Terms, add_session, read_state, whole_sessions
-from .recipe import Recipe, campaign_of, recipe_of
-from .workshop import Built, NotBuilt, Workshop
+from .recipe import Built, NotBuilt, Recipe, campaign_of, recipe_of
+from .workshop import Workshop
 
 if TYPE_CHECKING:
     from analysis.history.bisection import Bisection, OtherMetric

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.errors import UsageError
 from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_document
@@ -25,10 +25,7 @@ from ..campaign.schema import check_shape
 from ..errors import LaunchError
 from ..host.executables import describe_target, read_elf, sha256_file, sha256_of
 from ..launch.commands import base_environment, resolve
-from .commits import CommitRange, GitError, git
-
-if TYPE_CHECKING:
-    from .workshop import Built
+from .commits import Commit, CommitRange, GitError, git
 
 _NAMED = 3  # files that a note names
 
@@ -218,6 +215,28 @@ class Found:
     programs: Mapping[str, str]
     identity: str
     libraries: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built(Found):
+    """A commit that was built: its files are kept in `tree`, for as long as its trials need them.
+
+    `seconds` is what the build took; `reused` tells that it was built earlier.
+    """
+
+    commit: Commit
+    tree: Path
+    seconds: float
+    reused: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotBuilt:
+    """A commit that cannot be measured: `why`, in words, and where its build's output is (a file or folder)."""
+
+    commit: Commit
+    why: str
+    log: Path
 
 
 def find_programs(

@@ -16,7 +16,6 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -43,32 +42,14 @@ from .commits import (
     without_repository,
     writing_git,
 )
-from .recipe import Found, NoProgramError, Recipe, digest_of_sources, find_programs
-
-# --- What becomes of a commit: a tree with its programs, or the reason why there is none.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built(Found):
-    """A commit that was built: its files are kept in `tree`, for as long as its trials need them.
-
-    `seconds` is what the build took; `reused` tells that it was built earlier.
-    """
-
-    commit: Commit
-    tree: Path
-    seconds: float
-    reused: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotBuilt:
-    """A commit that cannot be measured: `why`, in words, and where its build's output is (a file or folder)."""
-
-    commit: Commit
-    why: str
-    log: Path
-
+from .recipe import (
+    Built,
+    NoProgramError,
+    NotBuilt,
+    Recipe,
+    digest_of_sources,
+    find_programs,
+)
 
 # --- The trees that are kept of built commits, each with a record that says what it holds.
 # A tree counts once its record is there, which is written last and at once; anything else is the rest of a bisection
@@ -319,7 +300,7 @@ class Workshop:
     def _found(self, commit: Commit, tree: Path, seconds: float, *, reused: bool = False) -> Built:
         built_at = self._clone.path
         found = find_programs(self._recipe, tree, commit.tree, built_at, self._environment)
-        about = {name: getattr(found, name) for name in Found.__slots__}
+        about = {name: getattr(found, name) for name in found.__slots__}
         return Built(commit=commit, tree=tree, seconds=seconds, reused=reused, **about)
 
     def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:

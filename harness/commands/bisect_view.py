@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ..bisect.bisecting import Question
     from ..bisect.commits import Commit
-    from ..bisect.workshop import Built, NotBuilt
+    from ..bisect.recipe import Built, NotBuilt
 
 # --- What ``bisect --why`` adds: in which functions each proven culprit differs from its parent.
 

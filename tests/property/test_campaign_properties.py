@@ -20,8 +20,7 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.record.yaml_reader import read_document
 from harness.bisect.commits import Commit
-from harness.bisect.recipe import Recipe, campaign_of
-from harness.bisect.workshop import Built
+from harness.bisect.recipe import Built, Recipe, campaign_of
 from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import check_shape, editor_schema
 from tests.examples import examples

@@ -22,7 +22,7 @@ from harness.bisect.journal import (
     newest_unfinished,
     read_state,
 )
-from harness.bisect.workshop import Built, NotBuilt
+from harness.bisect.recipe import Built, NotBuilt
 
 LAST = 40
 BROKEN = (20, 31)

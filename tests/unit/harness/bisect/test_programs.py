@@ -8,8 +8,7 @@ import subprocess
 
 import pytest
 
-from harness.bisect.recipe import campaign_of
-from harness.bisect.workshop import Built
+from harness.bisect.recipe import Built, campaign_of
 
 MAIN = "int number(void); int main(void) { return number(); }\n"
 LIBRARY = "int number(void) { return %d; }\n"

@@ -14,7 +14,7 @@ from analysis.record.commits import bisection_of_trial, is_bisection
 from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, expected, question_of, same_programs
 from harness.bisect.journal import Journal, Terms
-from harness.bisect.workshop import Built, NotBuilt
+from harness.bisect.recipe import Built, NotBuilt
 
 from .conftest import CAMPAIGN, PROGRAM, Repository
 

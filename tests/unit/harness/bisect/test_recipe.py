@@ -10,8 +10,7 @@ import pytest
 
 from analysis.errors import UsageError
 from harness.bisect.commits import Commit, commits_between
-from harness.bisect.recipe import campaign_of, campaign_text, recipe_of
-from harness.bisect.workshop import Built
+from harness.bisect.recipe import Built, campaign_of, campaign_text, recipe_of
 from harness.campaign.resolve import load_campaign
 
 RICH = """\

@@ -16,8 +16,8 @@ import pytest
 
 from analysis.errors import StoreError, UsageError
 from harness.bisect.commits import commits_between, remove_tree
-from harness.bisect.recipe import recipe_of
-from harness.bisect.workshop import Built, KeptTrees, NotBuilt, Workshop, default_folder
+from harness.bisect.recipe import Built, NotBuilt, recipe_of
+from harness.bisect.workshop import KeptTrees, Workshop, default_folder
 from harness.campaign.resolve import load_campaign
 from harness.errors import LaunchError
 from harness.launch.matching import Interrupted, Interrupts
