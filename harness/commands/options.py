@@ -11,17 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from analysis.errors import UsageError
 from analysis.options import Given, positive, share
 from analysis.record.printer import write_json
 
 from ..errors import counted
-
-if TYPE_CHECKING:
-    from ..trial.ending import Ending
-    from .live_view import View
 
 RUNS = Path("runs")
 
@@ -50,27 +46,6 @@ def not_negative(text: str) -> int:
 def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: ANN401 - with to_dict()
     """Write what a command found: for a person, or as JSON."""
     write_json(result.to_dict(), out) if as_json else out.write(f"{result}\n")
-
-
-def report_ending(
-    ending: Ending, view: View, *, again: Sequence[str], json_to: TextIO | None = None
-) -> int:
-    """Say how a trial ended and what comes next, also as JSON to `json_to`; give the exit code.
-
-    `again` are the words of the command that goes on with the trial.
-    """
-    if json_to is not None:
-        with contextlib.suppress(BrokenPipeError):  # the exit code is still to come
-            write_json(ending.to_dict(), json_to)
-    # what the exit code says is said in any case
-    say = view.insist if ending.capped or ending.failed else view.say
-    for line in ending.head(took_s=view.took_s, fresh=view.fresh):
-        say(line)
-    for line in ending.further(again):
-        view.say(line)
-    if ending.status == "interrupted":
-        return 130
-    return 1 if ending.failed or ending.unmeasured else 0
 
 
 SHELL = "/bin/sh"

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from analysis.errors import UsageError
 from analysis.options import command, positive
+from analysis.record.printer import write_json
 from analysis.words import WIDTH, next_lines, quoted
 
 from ..errors import about_exactly, counted, wrapped
-from .options import RUNS, Placed, Talk, report_ending, write_result
+from .options import RUNS, Placed, Talk, write_result
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
+    from ..trial.ending import Ending
     from ..trial.execution import Options
     from ..trial.resume import Begun
     from .live_view import View
@@ -132,6 +135,27 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     ending = resume(begun, options, view) if begun else start(campaign, options, view)
     again = ["fairtrial", "run", str(args.campaign), "--resume", "--trial", str(ending.trial)]
     return report_ending(ending, view, again=again, json_to=out if args.json else None)
+
+
+def report_ending(
+    ending: Ending, view: View, *, again: Sequence[str], json_to: TextIO | None = None
+) -> int:
+    """Say how a trial ended and what comes next, also as JSON to `json_to`; give the exit code.
+
+    `again` are the words of the command that goes on with the trial.
+    """
+    if json_to is not None:
+        with contextlib.suppress(BrokenPipeError):  # the exit code is still to come
+            write_json(ending.to_dict(), json_to)
+    # what the exit code says is said in any case
+    say = view.insist if ending.capped or ending.failed else view.say
+    for line in ending.head(took_s=view.took_s, fresh=view.fresh):
+        say(line)
+    for line in ending.further(again):
+        view.say(line)
+    if ending.status == "interrupted":
+        return 130
+    return 1 if ending.failed or ending.unmeasured else 0
 
 
 def _sessions(args: _Options) -> tuple[int | None, int]:

@@ -9,7 +9,7 @@ import pytest
 from analysis.words import next_lines
 from harness.campaign.model import Build, Hooks
 from harness.commands.live_view import View
-from harness.commands.options import report_ending
+from harness.commands.run import report_ending
 from harness.errors import LaunchError
 from harness.trial.progress import read_progress
 
