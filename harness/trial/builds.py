@@ -42,7 +42,7 @@ from .outcomes import Unparsable, parsed, values_in
 from .stopping import Earlier, SessionRules
 
 if TYPE_CHECKING:
-    from .session import TrialRun
+    from .preparation import TrialContext
     from .writer import Store
 
 # --- The numbers of a build: what its campaign reads of it, and the size of the programs that it made.
@@ -147,67 +147,6 @@ def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> 
 TARGETS_BEFORE = f"{OUTPUTS}/targets-before"
 
 
-def programs_again(trial: TrialRun, *, builds: bool, accept: bool) -> None:
-    """Find what the cells execute; build it only where it is missing or a change is accepted.
-
-    Without `builds` nothing is built: what is missing is then missed.
-    """
-    campaign, store = trial.campaign, trial.store
-    then = store.manifest.targets
-    if not then:  # it was broken off before all was built: nothing was measured with them
-        if builds:
-            trial.builds.build_once(trial.builds.once)
-    else:
-        there = hashes(Path(path) for path in then if os.path.lexists(path))
-        changed = target_drift({path: then[path] for path in there}, there)
-        missing = [path for path in then if path not in there]
-        if not accept:
-            refuse(store.path, changed)
-        once = trial.builds.once
-        if once and (changed or missing):
-            wanted = once if changed else _builds_of(campaign, once, missing)
-            copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
-            try:
-                if builds:
-                    trial.builds.build_once(wanted)
-            except BaseException:
-                _put_back(copies)
-                raise
-            if not accept:  # a build of one variant may touch the others'
-                _put_back(copies)
-    trial.find_programs(of_sessions=False)
-    now = trial.builds.lasting()
-    if then:
-        settle(store, target_drift(then, now), accept=accept)
-    store.update(targets=now)
-
-
-def builds_again(trial: TrialRun, *, accept: bool) -> None:
-    """Have the builds of a session that has some of its runs as they were: the same files, from the same seed.
-
-    A session that has none is built when it begins.
-    """
-    store = trial.store
-    session = _session_under_way(trial) if trial.builds.of_sessions else None
-    if session is None:
-        return
-    segments = segments_of(store.environments(), store.manifest.sessions)
-    made, drifts = trial.builds.build_again(session, segments.get(session, -1) + 1)
-    settle(store, drifts, accept=accept)
-    for record in made:
-        store.append_build(record)
-
-
-def _session_under_way(trial: TrialRun) -> int | None:
-    """Give the session that has some of its runs, and is to have more."""
-    store, done = trial.store, trial.store.rows.outcomes
-    last = max((run.session for run in store.planned() if run.position in done), default=None)
-    if last is None:
-        return None
-    rules = SessionRules(trial.campaign, store, last, Earlier.of_trial(store, trial.campaign))
-    return last if rules.end() is None and rules.is_left() else None
-
-
 def _builds_of(
     campaign: Campaign, once: Sequence[Build], missing: Sequence[str]
 ) -> Sequence[Build]:
@@ -262,7 +201,7 @@ class TrialBuilds:
     `session` is the session whose own builds stand, None before the first.
     """
 
-    def __init__(self, trial: TrialRun) -> None:
+    def __init__(self, trial: TrialContext) -> None:
         self._trial = trial
         self.session: int | None = None
         builds = trial.campaign.builds
@@ -271,13 +210,14 @@ class TrialBuilds:
         self._own = SessionBuilds.of(trial.campaign)
         self._shared = SessionBuilds.of(trial.campaign, "campaign")
 
-    def programs(self, *, of_sessions: bool = True) -> dict[tuple[str, str], Path]:
-        """Find the executables of the cells; without `of_sessions` those alone that no session builds."""
-        campaign, environment = self._trial.campaign, self._trial.environment
-        if of_sessions:
-            return resolve_all(campaign, environment)
-        found = resolve_all(campaign, environment, self._own.places)
-        return {key: path for key, path in found.items() if not self._own.made(path, key[1])}
+    def find_programs(self, *, of_sessions: bool = True) -> None:
+        """Find what the cells execute; without `of_sessions` what no session builds for itself."""
+        trial, own = self._trial, self._own
+        found = resolve_all(trial.campaign, trial.environment, () if of_sessions else own.places)
+        trial.executables = {
+            key: path for key, path in found.items() if of_sessions or not own.made(path, key[1])
+        }
+        trial.commits = None
 
     def lasting(self) -> dict[str, str]:
         """Hash the executables that are one program for the whole trial, by their paths."""
@@ -304,7 +244,7 @@ class TrialBuilds:
             trial.note("before", [] if found is None else [found], session)
             made.append(record)
         self._refuse_overwritten(made)
-        trial.find_programs()
+        self.find_programs()
         self.session = session
 
     def build_again(self, session: int, segment: int) -> tuple[list[BuildRecord], list[Finding]]:
@@ -321,7 +261,7 @@ class TrialBuilds:
         ]
         announced = self._announced(wanted, f" for session {session} again")
         made = [self._built(build, session, segment) for build in announced]
-        self._trial.find_programs()
+        self.find_programs()
         self.session = session
         drifts: list[Finding] = []
         for variant, was in before.items():
@@ -331,6 +271,58 @@ class TrialBuilds:
             else:
                 drifts += self._changes(was)
         return made, drifts
+
+    def programs_again(self, *, builds: bool, accept: bool) -> None:
+        """Find what the cells execute; build it only where it is missing or a change is accepted.
+
+        Without `builds` nothing is built: what is missing is then missed.
+        """
+        campaign, store = self._trial.campaign, self._trial.store
+        then = store.manifest.targets
+        if not then:  # it was broken off before all was built: nothing was measured with them
+            if builds:
+                self.build_once(self.once)
+        else:
+            there = hashes(Path(path) for path in then if os.path.lexists(path))
+            changed = target_drift({path: then[path] for path in there}, there)
+            missing = [path for path in then if path not in there]
+            if not accept:
+                refuse(store.path, changed)
+            if self.once and (changed or missing):
+                wanted = self.once if changed else _builds_of(campaign, self.once, missing)
+                copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
+                try:
+                    if builds:
+                        self.build_once(wanted)
+                except BaseException:
+                    _put_back(copies)
+                    raise
+                if not accept:  # a build of one variant may touch the others'
+                    _put_back(copies)
+        self.find_programs(of_sessions=False)
+        now = self.lasting()
+        if then:
+            settle(store, target_drift(then, now), accept=accept)
+        store.update(targets=now)
+
+    def builds_again(self, *, accept: bool) -> None:
+        """Have the builds of a session that has some of its runs as they were: the same files, from the same seed.
+
+        A session that has none, or all that it is to have, is not built now.
+        """
+        campaign, store = self._trial.campaign, self._trial.store
+        begun = (run.session for run in store.planned() if run.position in store.rows.outcomes)
+        session = max(begun, default=None) if self.of_sessions else None
+        if session is None:
+            return
+        rules = SessionRules(campaign, store, session, Earlier.of_trial(store, campaign))
+        if rules.end() is not None or not rules.is_left():
+            return
+        segments = segments_of(store.environments(), store.manifest.sessions)
+        made, drifts = self.build_again(session, segments.get(session, -1) + 1)
+        settle(store, drifts, accept=accept)
+        for record in made:
+            store.append_build(record)
 
     def _refuse_overwritten(self, made: Iterable[BuildRecord]) -> None:
         campaign = self._trial.campaign
@@ -402,9 +394,8 @@ class TrialBuilds:
     def _numbers(self, build: Build, cost: BuildCost, programs: Mapping[str, Path]) -> Numbers:
         trial = self._trial
         try:
-            limit = trial.campaign.isolation.output_limit_bytes
-            matching = Matching(trial.interrupts, limit_bytes=limit)
-            return numbers_of(self._cells_of(build.variant), cost.logs, programs, matching)
+            cells = self._cells_of(build.variant)
+            return numbers_of(cells, cost.logs, programs, trial.matching())
         except Unparsable as error:
             what = f"the build of '{build.variant}' has no such number: {error}"
             logs = ", ".join(map(str, cost.logs))

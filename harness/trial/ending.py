@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from analysis.announcing import about
 from analysis.errors import StoreError
@@ -26,13 +26,9 @@ from analysis.words import WIDTH, command_line, next_lines, note_lines, shorten
 
 from ..errors import counted, took, wrapped
 
-if TYPE_CHECKING:
-    from .progress import TrialProgress
-    from .writer import Rows
-
 
 class RowCounts:
-    """What the rows of a trial add up to.
+    """What the rows of a trial add up to: `counted` planned runs.
 
     `failed_how` counts by cell and outcome the planned runs and repeats that were not ok, `failed_warmups` those of
     them that are warm-ups, and `warmups` all planned ones; `suspended` the executions that were discarded because
@@ -40,13 +36,14 @@ class RowCounts:
     """
 
     def __init__(self) -> None:
-        self.warmups = self.failed_warmups = self.suspended = 0
+        self.counted = self.warmups = self.failed_warmups = self.suspended = 0
         self.failed_how: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.disturbances = DisturbanceTally()
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count a row."""
         planned, outcome = row["position"] >= 0, row["outcome"]
+        self.counted += planned
         self.warmups += planned and bool(row["warmup"])
         self.disturbances.add(row)
         self.suspended += row.get("suspended") or 0
@@ -130,14 +127,17 @@ def _first(most: int, cells: Sequence[str], between: str) -> str:
     return between.join(cells[:most]) + more
 
 
-def ending_lines(trial: Ending | TrialProgress) -> list[str]:
-    """Say how its sessions ended, and what of its runs was given up, disturbed or suspended."""
-    lines = session_lines(trial.session_ends) + given_up_lines(trial.given_up)
-    lines += _disturbance_lines(trial.disturbances, repeating=trial.repeating)
-    if trial.suspended:
-        verb = "was" if trial.suspended == 1 else "were"
+def ending_lines(
+    ends: Sequence[SessionEnd], given_up: Sequence[GivenUp], disturbances: Disturbances | None, suspended: int,
+    *, repeating: bool,
+) -> list[str]:  # fmt: skip
+    """Say how a trial's sessions ended, and what of its runs was given up, disturbed or suspended."""
+    lines = session_lines(ends) + given_up_lines(given_up)
+    lines += _disturbance_lines(disturbances, repeating=repeating)
+    if suspended:
+        verb = "was" if suspended == 1 else "were"
         lines.append(
-            f"  suspended: {counted(trial.suspended, 'execution')} {verb} discarded, because the launcher, "
+            f"  suspended: {counted(suspended, 'execution')} {verb} discarded, because the launcher, "
             "fairtrial or the machine stood still: see findings.jsonl"
         )
     return lines
@@ -280,7 +280,7 @@ class Ending:
     judges: str | None = None
 
     @classmethod
-    def of(cls, trial: Path, manifest: Manifest, rows: Rows, **fields: Any) -> Ending:  # noqa: ANN401 - its fields
+    def of(cls, trial: Path, manifest: Manifest, rows: RowCounts, **fields: Any) -> Ending:  # noqa: ANN401 - its fields
         """Make the ending of a trial from its manifest and rows; `fields` are those that differ."""
         known: dict[str, Any] = {
             "trial": trial,
@@ -322,7 +322,8 @@ class Ending:
     def further(self, again: Sequence[str]) -> list[str]:
         """Say what else there is to know, and what comes next: `again` is the command that goes on with it."""
         lines: list[str] = []
-        for line in ending_lines(self):
+        known = self.session_ends, self.given_up, self.disturbances, self.suspended
+        for line in ending_lines(*known, repeating=self.repeating):
             lines += wrapped(line, "", " " * 6, WIDTH)
         if self.failed:
             status = command_line(("fairtrial", "status", str(self.trial)))

@@ -96,7 +96,7 @@ def opened_new(
     campaign, watcher = trial.campaign, trial.watcher
     builds = () if options.built else trial.builds.once
     if not builds:  # say what is missing before a folder is made
-        trial.find_programs(of_sessions=False)
+        trial.builds.find_programs(of_sessions=False)
     files_to_set_aside(campaign, trial.executables)  # refuses inputs
     manifest = _manifest(campaign, trial.prepared, sessions, options)
     if options.name is not None and (options.folder / options.name).is_dir():
@@ -112,7 +112,7 @@ def opened_new(
     try:
         if builds:
             trial.builds.build_once(builds)
-            trial.find_programs(of_sessions=False)
+            trial.builds.find_programs(of_sessions=False)
         store.update(targets=trial.builds.lasting())
         trial.set_aside_files()
     except (FairtrialError, Interrupted) as error:
@@ -137,12 +137,10 @@ def readied(
                 strict=options.strict,
                 kept_bytes=kept,
             )
-            away = on_housekeeping_cpus(prepared)
+            away, limit = on_housekeeping_cpus(prepared), campaign.isolation.output_limit_bytes
             with prepared.host, contextlib.closing(prepared.grouping), away:
-                commands = SideCommands(
-                    prepared.cpus.housekeeping, interrupts, campaign.isolation.output_limit_bytes
-                )
-                try:
+                commands = SideCommands(prepared.cpus.housekeeping, interrupts, limit)
+                with contextlib.closing(commands):
                     yield TrialRun(
                         campaign=campaign,
                         prepared=prepared,
@@ -152,8 +150,6 @@ def readied(
                         watcher=watcher,
                         after_session=options.after_session,
                     )
-                finally:
-                    commands.close()
 
 
 def _broken_off(

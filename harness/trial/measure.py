@@ -30,7 +30,6 @@ from ..launch.commands import (
     ServiceFailedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
-from ..launch.matching import Matching
 from ..launch.running import DEATH_S
 from ..launch.usage import (
     HookLeftovers,
@@ -47,7 +46,7 @@ from .plan import padding
 from .run_files import RunValues, Spools
 
 if TYPE_CHECKING:
-    from .session import TrialRun
+    from .preparation import TrialContext
 
 _STEP_NS = 500_000_000
 
@@ -112,7 +111,7 @@ _DEATHS = 2  # of the launchers of a run
 
 
 def request_of(
-    trial: TrialRun,
+    trial: TrialContext,
     cell: Cell,
     stdout: Path,
     stderr: Path,
@@ -154,7 +153,7 @@ class Measurer:
     looked at where it runs.
     """
 
-    def __init__(self, trial: TrialRun, session: int, segment: int) -> None:
+    def __init__(self, trial: TrialContext, session: int, segment: int) -> None:
         self._trial, self._session, self._segment = trial, session, segment
         self._campaign, self._prepared = trial.campaign, trial.prepared
         self._cpus = trial.prepared.cpus.targets
@@ -166,6 +165,7 @@ class Measurer:
         self._leftovers = HookLeftovers(trial.commands.left)
         self._outputs = trial.store.path / OUTPUTS
         isolation = trial.campaign.isolation
+        self._limit = isolation.output_limit_bytes
         self._spools = Spools(self._outputs, isolation.kept_outputs_bytes)
         self._values = RunValues(trial.store.path, self._spools)
         self._surroundings = Surroundings(trial.prepared.host, self._cpus or ())
@@ -336,7 +336,7 @@ class Measurer:
         after_s = None
         try:
             after_s = self._hooks("after", cell.after, run)
-            examined = examine_after(cell, examined, kept, self._matching())
+            examined = examine_after(cell, examined, kept, self._trial.matching())
         except CommandFailedError as error:
             examined = self._blamed(run, _hook_failed(error))
         energy = self._trial.energy.metrics(spent, execution.wall_ns)  # nothing of a discarded run
@@ -382,8 +382,7 @@ class Measurer:
         except CommandFailedError as error:
             kept = self._outputs / f"{label_of(run.position, warmup=run.warmup)}.{when}.log"
             self._spools.caught(log)
-            limit = self._campaign.isolation.output_limit_bytes
-            there = self._spools.keep(log, kept.name, limit)
+            there = self._spools.keep(log, kept.name, self._limit)
             fix = f"read {kept}" if there else "its log was not kept (isolation.kept_outputs)"
             raise type(error)(error.what, error.where, fix) from error
         log.unlink(missing_ok=True)
@@ -405,7 +404,6 @@ class Measurer:
     ) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
         trial, host = self._trial, self._prepared.host
-        limit = self._campaign.isolation.output_limit_bytes
         spools = [path for path in (self._out(cell), request.stderr) if path is not None]
         single = warmup and self._cpus is not None and len(self._cpus) == 1
 
@@ -423,7 +421,7 @@ class Measurer:
                     trial.note_threads(cell, threads)
             for path in spools:
                 with contextlib.suppress(FileNotFoundError):
-                    if path.lstat().st_size > limit:
+                    if path.lstat().st_size > self._limit:
                         return "output-limit"
             return None
 
@@ -438,17 +436,16 @@ class Measurer:
         kept: frozenset[Path],
     ) -> Examined:
         out, err = self._out(cell), request.stderr
-        limit = self._campaign.isolation.output_limit_bytes
         for path in (out, err):
             if path is not None:
                 self._spools.caught(path)
         examined = examine(
             cell,
             execution,
-            *(out, err, limit),
+            *(out, err, self._limit),
             kept=kept,
             conceal=self._conceal,
-            matching=self._matching(),
+            matching=self._trial.matching(),
             memory_limited="memory" in self._campaign.isolation.limits,
         )
         if examined.outcome != "ok":
@@ -460,13 +457,9 @@ class Measurer:
         for path, sink, name in ((out, cell.stdout, "stdout"), (err, cell.stderr, "stderr")):
             if path is not None and (sink == "keep" or examined.outcome != "ok"):
                 self._spools.keep(
-                    path, f"{label_of(run.position, warmup=run.warmup)}.{name}", limit
+                    path, f"{label_of(run.position, warmup=run.warmup)}.{name}", self._limit
                 )
         return examined
-
-    def _matching(self) -> Matching:
-        limit = self._campaign.isolation.output_limit_bytes
-        return Matching(self._trial.interrupts, limit_bytes=limit)
 
     def _row(
         self,

@@ -8,7 +8,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,7 +37,7 @@ from ..launch.matching import Interrupts
 if TYPE_CHECKING:
     from ..host.activity import Host
     from ..host.counters import CounterPlan, CounterTally
-    from .session import TrialRun
+    from .writer import Store
 
 # --- The energy of the processor's packages, by powercap, while runs last and while none does. A
 # counter begins again at 0 behind its range: it is read every 30 s, and what is not certain is None.
@@ -351,23 +351,29 @@ _REASON = (
 )
 
 
+@dataclass(slots=True)
 class SessionEnergy:
-    """Measures energy around and in sessions, where the campaign asks for it and it can be had."""
+    """Measures energy around and in sessions, where the campaign asks for it; `sleep`, `say` and `note` are the trial's."""
 
-    def __init__(self, trial: TrialRun) -> None:
-        self._trial, self._meter = trial, trial.prepared.energy
-        self._idle: IdlePower | None = None
-        self._works = False
-        self._unknown: Counter[str] = Counter()
-        self._said = False
+    meter: EnergyMeter
+    sleep: Callable[[float], None]
+    say: Callable[[str], None]
+    note: Callable[[str, Sequence[Finding], int], None]
+    _idle: IdlePower | None = field(init=False, default=None)
+    _works: bool = field(init=False, default=False)
+    _unknown: Counter[str] = field(init=False, default_factory=Counter)
+    _said: bool = field(init=False, default=False)
 
     @contextlib.contextmanager
-    def around(self, session: int, segment: int) -> Iterator[None]:
-        """Measure the idle power before and after the runs of a session's segment."""
-        if not self._meter.available:
+    def around(
+        self, store: Store, session: int, segment: int, deadline: float | None
+    ) -> Iterator[None]:
+        """Measure the idle power before and after the runs of a session's segment, as far as `deadline` leaves time."""
+        if not self.meter.available:
             yield
             return
-        before = self._measure_idle(session, segment, "before")
+        measure = partial(self._measure_idle, store, deadline, session, segment)
+        before = measure("before")
         self._idle = before if isinstance(before, IdlePower) else None
         # counters that are gone, or stand still, are found here: then no run is asked
         self._works = self._idle is not None or before == _LATE
@@ -385,7 +391,7 @@ class SessionEnergy:
             self._unknown.clear()
         if self._idle is None:
             return
-        after = self._measure_idle(session, segment, "after")
+        after = measure("after")
         if isinstance(after, str):
             what = f"the idle power after the runs of session {session} is not known: {after}"
             self._tell(session, "after", what)
@@ -403,16 +409,16 @@ class SessionEnergy:
     def begin(self) -> None:
         """Begin a run."""
         if self._works:
-            self._meter.begin()
+            self.meter.begin()
 
     def tick(self) -> None:
         """Look, while a run lasts, whether the counters have to be read."""
         if self._works:
-            self._meter.tick()
+            self.meter.tick()
 
     def end(self) -> Spent | None:
         """End a run; give what was used meanwhile, None where nobody reads it."""
-        return self._meter.end() if self._works else None
+        return self.meter.end() if self._works else None
 
     def metrics(self, spent: Spent | None, wall_ns: int) -> Mapping[str, tuple[float, ...]]:
         """Give the metrics of a run that took so long, without those that are not known."""
@@ -426,26 +432,27 @@ class SessionEnergy:
         net = spent.joules - self._idle.watts * wall_ns / 1e9
         return {ENERGY: (spent.joules,), NET_ENERGY: (net,)}
 
-    def _measure_idle(self, session: int, segment: int, when: When) -> IdlePower | str:
+    def _measure_idle(
+        self, store: Store, deadline: float | None, session: int, segment: int, when: When
+    ) -> IdlePower | str:
         """Measure and store the idle power; give why it is not known otherwise."""
-        trial = self._trial
-        if trial.deadline is not None and time.monotonic() + IDLE_S > trial.deadline:
+        if deadline is not None and time.monotonic() + IDLE_S > deadline:
             return _LATE
         if not self._said:
             self._said = True
-            trial.watcher.say(
+            self.say(
                 f"energy  before and after each session {IDLE_S:.0f} s pass without a run, to know what "
                 "the machine uses then"
             )
-        trial.store.sync()  # not while it is measured
-        found = measure_idle(self._meter, trial.interrupts.sleep)
+        store.sync()  # not while it is measured
+        found = measure_idle(self.meter, self.sleep)
         if isinstance(found, str):
             return found
         idle = IdlePower(session=session, segment=segment, when=when, **found._asdict())
-        trial.store.update(idle_power=(*trial.store.manifest.idle_power, idle))
+        store.update(idle_power=(*store.manifest.idle_power, idle))
         return idle
 
     def _tell(
         self, session: int, when: When, what: str, fix: str = "docs/energy.md says what can be done"
     ) -> None:
-        self._trial.note(when, [warning("energy", what, "energy", fix, _REASON)], session)
+        self.note(when, [warning("energy", what, "energy", fix, _REASON)], session)

@@ -1,12 +1,12 @@
-"""Everything that is looked at before the first run: host, CPUs, checks, space, permissions; and who hears of it."""
+"""What is looked at before the first run: host, CPUs, checks, space, permissions; what a trial is measured with, and who hears of it."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,8 +16,8 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd, warning
 from analysis.version import VERSION
 
-from ..campaign.cells import SessionBuilds
-from ..campaign.model import Campaign
+from ..campaign.cells import SessionBuilds, layout_seed
+from ..campaign.model import LAYOUT_SEED, Campaign, Cell, Command, filled
 from ..errors import HostError
 from ..host.activity import Host
 from ..host.checks import check_before, fatal_findings
@@ -27,14 +27,25 @@ from ..host.snapshot import capture
 from ..host.state import CounterLook, GapLook, HostState, format_cpus
 from ..host.variables import VariableKey
 from ..launch.client import LauncherClient
-from ..launch.matching import Interrupts
+from ..launch.commands import SideCommands
+from ..launch.matching import Interrupts, Matching
+from ..launch.running import RunningServices
 from .folder import cpus_in_use
-from .metering import IDLE_S, EnergyMeter, Grouping, counter_plan, group_runs, open_energy
+from .metering import (
+    IDLE_S,
+    EnergyMeter,
+    Grouping,
+    SessionEnergy,
+    counter_plan,
+    group_runs,
+    open_energy,
+)
 from .plan import free_space, look_at_cpus, planned_runs, room_needed, situation_of
 from .run_files import declared_inputs
 
 if TYPE_CHECKING:
     from ..host.counters import CounterPlan, CounterTally
+    from .writer import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,9 +310,7 @@ def idle_seconds(campaign: Campaign, sessions: int, *, energy: bool = True) -> f
 
 def has_energy(campaign: Campaign, host: Host, state: HostState) -> bool:
     """Tell whether a campaign asks for energy, and its counters can be opened on this host."""
-    if not campaign.energy:
-        return False
-    return open_energy(host, state).available
+    return campaign.energy and open_energy(host, state).available
 
 
 def expected_seconds(
@@ -352,3 +361,96 @@ class Watcher(Protocol):
 
     def end(self) -> None:
         """Hear that no run follows."""
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialContext:
+    """What a trial is measured with, from the first look at the host until it is closed.
+
+    Targets, hooks and builds start from `environment`. The `store` is there once the trial is open,
+    the `executables` of its cells once they are built, the variants' `commits` once they are asked for;
+    `services` stand during sessions or runs; no run may pass `deadline`, a monotonic time.
+    """
+
+    campaign: Campaign
+    prepared: Prepared
+    environment: Mapping[str, str]
+    commands: SideCommands
+    interrupts: Interrupts
+    watcher: Watcher
+    store: Store = field(init=False)
+    executables: Mapping[tuple[str, str], Path] = field(default_factory=dict)
+    services: RunningServices = field(init=False)
+    energy: SessionEnergy = field(init=False)
+    deadline: float | None = None
+    commits: Mapping[str, VariantCommit] | None = field(init=False, default=None)
+    _threaded: set[tuple[str, str]] = field(init=False, default_factory=set)
+
+    def __post_init__(self) -> None:
+        cpus = self.prepared.cpus
+        sleep, say = self.interrupts.sleep, self.watcher.say
+        self.energy = SessionEnergy(self.prepared.energy, sleep, say, self.note)
+        self.services = RunningServices(
+            self.campaign,
+            environment=self.environment,
+            cpus=cpus.services,
+            pinned=cpus.targets is not None,
+            commands=self.commands,
+            interrupts=self.interrupts,
+            groups=self.prepared.grouping.groups,
+        )
+
+    def note(self, when: str, findings: Sequence[Finding], session: int | None = None) -> None:
+        """Record findings in the trial, and tell who watches it."""
+        self.store.append_findings(when, findings, session)
+        self.watcher.findings(findings)
+
+    def note_threads(self, cell: Cell, threads: int) -> None:
+        """Note, once for a cell, that its target has threads that share one CPU."""
+        key = (cell.benchmark, cell.variant)
+        if key in self._threaded:
+            return
+        self._threaded.add(key)
+        found = warning(
+            "threads",
+            f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
+            f"isolation.cpus = {self.campaign.isolation.cpus}",
+            "name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
+            "threads that share one CPU wait for each other: the time is not the program's",
+        )
+        self.note("during", [found])
+
+    def look(self, findings: Sequence[Finding], session: int) -> None:
+        """Record what a look during the session found, unless all is well."""
+        worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
+        self.store.append_findings("during", worse, session)
+
+    def cell_of(self, benchmark: str, variant: str, session: int) -> Cell:
+        """Give a cell as a session executes it, with the seed of its layout."""
+        cell = self.campaign.cell(benchmark, variant)
+        if not any(LAYOUT_SEED in text for text in cell.env.values()):
+            return cell
+        return filled(cell, {LAYOUT_SEED: str(self.seed_of(variant, session))})
+
+    def seed_of(self, variant: str, session: int) -> int:
+        """Give the seed of a variant's layout in a session."""
+        manifest = self.store.manifest
+        return layout_seed(manifest.seed, session, variant, manifest.node)
+
+    def matching(self) -> Matching:
+        """Give what reads the outputs of programs, up to the limit of the campaign."""
+        limit = self.campaign.isolation.output_limit_bytes
+        return Matching(self.interrupts, limit_bytes=limit)
+
+    def hook(self, name: str, command: Command, log: Path, variables: Mapping[str, str]) -> float:
+        """Execute one hook with its output in `log`; give its duration in seconds."""
+        trial = {"FAIRTRIAL_TRIAL": str(self.store.path.resolve())}
+        done = self.commands.execute(
+            f"hook '{name}'",
+            command,
+            cwd=self.campaign.source.parent,
+            env={**self.environment, **trial, **variables},
+            log=log,
+            timeout_s=self.campaign.hooks.timeout_s,
+        )
+        return done.wall_ns / 1e9

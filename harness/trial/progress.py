@@ -234,11 +234,12 @@ class TrialProgress:
         text = f"{self.counts} runs{warmups}{share}, started {moment(self.started)}"
         if self.origin == "imported":  # the time is the import's
             text = f"{self.counts} of another tool, imported {moment(self.started)}"
+        known = self.session_ends, self.given_up, self.disturbances, self.suspended
         lines = [
             f"{self.trial} · {self.word}" + (f": {what}" if what else ""),
             f"  {text}",
             *(["  put together from " + ", ".join(self.merged_from)] if self.merged_from else []),
-            *ending_lines(self),
+            *ending_lines(*known, repeating=self.repeating),
         ]
         if self._moves and self.left_s is not None:
             most = "at most " if self.stop is not None else "about "

@@ -38,7 +38,7 @@ from ..campaign.schema import (
     stored_own_defaults,
 )
 from ..launch.matching import Interrupted
-from .builds import builds_again, drift, programs_again, refuse, settle
+from .builds import drift, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
 from .execution import Options, _broken_off, _host, _metrics, readied
 from .folder import is_written_now, storing, written_by_another
@@ -272,8 +272,8 @@ def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) 
         store = trial.store = Store.reopen(path)
     try:
         _accept(trial, manifest, accept=options.accept_drift)
-        programs_again(trial, builds=not options.built, accept=options.accept_drift)
-        builds_again(trial, accept=options.accept_drift)
+        trial.builds.programs_again(builds=not options.built, accept=options.accept_drift)
+        trial.builds.builds_again(accept=options.accept_drift)
         earlier = store.environments()
         if earlier:
             now = trial.prepared.describe(trial.executables, trial.environment)

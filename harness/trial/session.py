@@ -1,4 +1,4 @@
-"""A trial under way: what it is measured with, and its loop over sessions: plan x launcher x checks -> store."""
+"""A trial under way, in a loop over its sessions: plan x launcher x checks -> store."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from analysis.errors import FairtrialError, StoreError
 from analysis.record.environment import diff, findings_of, segments_of
@@ -25,20 +24,18 @@ from analysis.record.trial_files import (
     warning,
 )
 
-from ..campaign.cells import layout_seed
-from ..campaign.model import LAYOUT_SEED, Campaign, Cell, Command, filled
+from ..campaign.model import Command
 from ..host.checks import check_between
 from ..host.executables import VariantCommit, commits_of_programs
 from ..host.placement import CpuPlan
 from ..host.variables import VariableKey, variable_key
-from ..launch.commands import CommandFailedError, SideCommands, unused_log
+from ..launch.commands import CommandFailedError, unused_log
 from ..launch.exchange import more_files
-from ..launch.matching import Interrupted, Interrupts
-from ..launch.running import RunningServices
+from ..launch.matching import Interrupted
 from .builds import TrialBuilds
 from .ending import RUN_CAP, Ending
 from .measure import CapReached, ClockWatch, Measurer
-from .metering import SessionEnergy
+from .preparation import TrialContext
 from .run_files import ArgumentFiles, OutputAgreement, set_aside
 from .stopping import (
     KEY,
@@ -49,10 +46,6 @@ from .stopping import (
     finding_of_given_up,
     finding_of_never_ok,
 )
-
-if TYPE_CHECKING:
-    from .preparation import Prepared, Watcher
-    from .writer import Store
 
 _SYNC_S = 1.0
 _BLOCK_SYNC_S = 0.1  # blocks of very short runs would else sync after every few runs
@@ -73,31 +66,16 @@ class Loop(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class TrialRun:
-    """What a trial is measured with, from the first look at the host until it is closed, and how.
+class TrialRun(TrialContext):
+    """A trial from its first session to its last one, with the loop over them.
 
-    Targets, hooks and builds start from `environment`. The `store` is there once the trial is open,
-    the `executables` of its cells once the `builds` have made them; `services` stand during sessions or runs;
-    no run may pass `deadline`, a monotonic time. `after_session` hears of a session that has just ended, before
+    `builds` make the `executables` of its cells. `after_session` hears of a session that has just ended, before
     the pause behind it.
     """
 
-    campaign: Campaign
-    prepared: Prepared
-    environment: Mapping[str, str]
-    commands: SideCommands
-    interrupts: Interrupts
-    watcher: Watcher
-    store: Store = field(init=False)
-    executables: Mapping[tuple[str, str], Path] = field(default_factory=dict)
     builds: TrialBuilds = field(init=False)
-    services: RunningServices = field(init=False)
-    energy: SessionEnergy = field(init=False)
-    deadline: float | None = None
     loop: Loop | None = None
     after_session: Callable[[TrialRun, int], object] | None = None
-    _commits: Mapping[str, VariantCommit] | None = field(init=False, default=None)
-    _threaded: set[tuple[str, str]] = field(init=False, default_factory=set)
     # while sessions are executed
     planned: set[int] = field(init=False)  # sessions in the stored plan
     earlier: Earlier = field(init=False)
@@ -112,56 +90,10 @@ class TrialRun:
     _segments: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        cpus = self.prepared.cpus
-        self.builds, self.energy = TrialBuilds(self), SessionEnergy(self)
-        self.services = RunningServices(
-            self.campaign,
-            environment=self.environment,
-            cpus=cpus.services,
-            pinned=cpus.targets is not None,
-            commands=self.commands,
-            interrupts=self.interrupts,
-            groups=self.prepared.grouping.groups,
-        )
+        TrialContext.__post_init__(self)
+        self.builds = TrialBuilds(self)
 
     # ---- what is executed, and what is said of it
-
-    def note(self, when: str, findings: Sequence[Finding], session: int | None = None) -> None:
-        """Record findings in the trial, and tell who watches it."""
-        self.store.append_findings(when, findings, session)
-        self.watcher.findings(findings)
-
-    def note_threads(self, cell: Cell, threads: int) -> None:
-        """Note, once for a cell, that its target has threads that share one CPU."""
-        key = (cell.benchmark, cell.variant)
-        if key in self._threaded:
-            return
-        self._threaded.add(key)
-        found = warning(
-            "threads",
-            f"{cell.benchmark} / {cell.variant} has {threads} threads, pinned to one CPU",
-            f"isolation.cpus = {self.campaign.isolation.cpus}",
-            "name as many CPUs as it has threads, such as 'cpus: [2, 3]'",
-            "threads that share one CPU wait for each other: the time is not the program's",
-        )
-        self.note("during", [found])
-
-    def find_programs(self, *, of_sessions: bool = True) -> None:
-        """Find what the cells execute; without `of_sessions` what no session builds for itself."""
-        self.executables = self.builds.programs(of_sessions=of_sessions)
-        self._commits = None
-
-    def cell_of(self, benchmark: str, variant: str, session: int) -> Cell:
-        """Give a cell as a session executes it, with the seed of its layout."""
-        cell = self.campaign.cell(benchmark, variant)
-        if not any(LAYOUT_SEED in text for text in cell.env.values()):
-            return cell
-        return filled(cell, {LAYOUT_SEED: str(self.seed_of(variant, session))})
-
-    def seed_of(self, variant: str, session: int) -> int:
-        """Give the seed of a variant's layout in a session."""
-        manifest = self.store.manifest
-        return layout_seed(manifest.seed, session, variant, manifest.node)
 
     def described_services(self) -> dict[str, Any]:
         """Say what each service is, and whom it runs next to, as an environment record has it."""
@@ -177,19 +109,6 @@ class TrialRun:
             self.note("before", [found])
 
     # ---- hooks
-
-    def hook(self, name: str, command: Command, log: Path, variables: Mapping[str, str]) -> float:
-        """Execute one hook with its output in `log`; give its duration in seconds."""
-        trial = {"FAIRTRIAL_TRIAL": str(self.store.path.resolve())}
-        done = self.commands.execute(
-            f"hook '{name}'",
-            command,
-            cwd=self.campaign.source.parent,
-            env={**self.environment, **trial, **variables},
-            log=log,
-            timeout_s=self.campaign.hooks.timeout_s,
-        )
-        return done.wall_ns / 1e9
 
     def set_up(self, session: int) -> None:
         """Execute the hooks before a session."""
@@ -439,7 +358,8 @@ class TrialRun:
     def measure(self, rules: SessionRules, segment: int) -> None:
         """Execute the runs of a session's segment under a launcher of their own."""
         session = rules.session
-        with Measurer(self, session, segment) as measurer, self.energy.around(session, segment):
+        energy = self.energy.around(self.store, session, segment, self.deadline)
+        with Measurer(self, session, segment) as measurer, energy:
             try:
                 self._runs(rules, measurer)
             finally:
@@ -499,11 +419,6 @@ class TrialRun:
         if self.loop is not None:
             self.loop.add(row)
 
-    def look(self, findings: Sequence[Finding], session: int) -> None:
-        """Record what a look during the session found, unless all is well."""
-        worse = [finding for finding in findings if finding.status in {"warn", "fail"}]
-        self.store.append_findings("during", worse, session)
-
     def _check_caps(self, run: PlannedRun) -> None:
         most = self.campaign.protocol.max_runs
         if most is not None and self.store.executed >= most:
@@ -531,14 +446,12 @@ class TrialRun:
 
     def record_environment(self, session: int, segment: int, *, sitting: bool = False) -> None:
         """Store the environment, of a session or of a whole sitting; note what has changed since the last."""
-        if self._commits is None:  # what the campaign says, else what git does, asked once
+        if self.commits is None:  # what the campaign says, else what git does, asked once
             given = self.campaign.commit
-            self._commits = {
+            self.commits = {
                 variant: VariantCommit(commit=text) for variant, text in given.items()
             } or commits_of_programs(self.executables)
-        record = self.prepared.describe(
-            self.executables, self.environment, self._key, self._commits
-        )
+        record = self.prepared.describe(self.executables, self.environment, self._key, self.commits)
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
         if self.campaign.services:
@@ -548,7 +461,7 @@ class TrialRun:
         self.store.append_environment(head | record)
         found = [*findings_of(diff(before, record) if before else ()), *self._unwritten]
         if before is None:
-            found += _refused_by_git(self._commits)
+            found += _refused_by_git(self.commits)
         self._unwritten = ()  # once is enough
         changed = self._arguments.look()
         if changed:

@@ -115,15 +115,14 @@ class Outcomes(Mapping[int, str]):
 class Rows(RowCounts):
     """The rows of a trial: `outcomes` by position in the order of execution, and what they add up to.
 
-    `counted` is the number of planned runs among them; `repeats` names of each row that repeats a
-    disturbed run the planned position. They take `size` bytes; `torn` is the number and the size of a last
-    line that is not whole, None without one.
+    `repeats` names of each row that repeats a disturbed run the planned position. They take `size` bytes;
+    `torn` is the number and the size of a last line that is not whole, None without one.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.outcomes = Outcomes()
-        self.counted = self.size = 0
+        self.size = 0
         self.repeats: dict[int, int] = {}
         self.torn: tuple[int, int] | None = None
 
@@ -131,7 +130,6 @@ class Rows(RowCounts):
         """Count a row."""
         super().add(row)
         self.outcomes.add(row["position"], row["outcome"])
-        self.counted += row["position"] >= 0
         if (repeated := row.get("repeats")) is not None:
             self.repeats[row["position"]] = repeated
 
