@@ -111,8 +111,8 @@ def _gate(
     variants: Sequence[str] | None,
     on: On = "suite",
 ) -> Gate:
-    from ..verdict.gate import gate as decide, gate_verdict
-    from ..verdict.result import next_of_failing, next_of_gate
+    from ..verdict.gate import gate as decide, gate_verdict, next_of_gate
+    from ..verdict.result import next_of_failing
 
     if found.verdict is None:
         answer = decide((), condition, on=on, failing=found.failing, metric=found.metric)

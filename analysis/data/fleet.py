@@ -24,6 +24,7 @@ from ..record.fleet import (
     Fleet,
     FleetHost,
     HostProgress,
+    HostState,
     host_state,
     is_fleet,
     is_held,
@@ -122,6 +123,31 @@ def said_once(
         where = "all hosts" if len(hosts) == len(each) > 1 else figures.listed(hosts, _FIRST)
         where += f", such as {hosts[0]}" * (len(set(texts.values())) > 1)
         yield replace(caution, text=f"on {where}: {texts[hosts[0]]}"), hosts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostDifference:
+    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``."""
+
+    key: str
+    here: str
+    most: str
+    program: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetHostStanding:
+    """One host of a fleet."""
+
+    host: str
+    state: HostState
+    done: int
+    planned: int | None
+    why: str | None
+    judged: bool
+    host_id: str | None
+    trial: str
+    differs: tuple[HostDifference, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,16 +15,15 @@ from ..methods.multilevel.page import looks_text
 from ..methods.multilevel.result import Multilevel
 from ..pages.model import Section, section
 from ..pages.number_format import counted, is_time, outcome_word
+from ..verdict.cautions import layouts_sentences
 from ..verdict.fleet import like_these_text
-from ..verdict.result import Verdict, layouts_sentences
-from ..verdict.sentence import amount_on_hosts, sentence_of
-from ..words import shorten, shortened, shown
+from ..verdict.result import Verdict, amount_on_hosts
+from ..words import shorten, shown
 from .page import Chapter, chapter_of, picture_of
 from .subject import Subject, level_of, metric_label, standing_of
 from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
 
 _WIDE = 110.0  # mm
-_LONG_NAME = 28  # as on a screen
 _DESCRIPTION = 200  # characters of a campaign's description
 _ORDERS = {
     "shuffled": "interleaved, each block in a new order",
@@ -44,12 +43,10 @@ def chapter(subject: Subject) -> Chapter:
 
 def headline(verdict: Verdict) -> str:
     """Say the verdict's sentence, of a fleet also what holds on hosts like these."""
-    names = [verdict.data.baseline, *(one.variant for one in verdict.candidates)]
-    found = sentence_of(verdict, shortened(names, _LONG_NAME).__getitem__)
     first = verdict.candidates[0] if len(verdict.candidates) == 1 else None
     if first is None or first.hosts is None:
-        return found
-    return f"{found}; on hosts like these: {like_these_text(first, verdict)}"
+        return verdict.sentence
+    return f"{verdict.sentence}; on hosts like these: {like_these_text(first, verdict)}"
 
 
 def _sections(subject: Subject) -> Iterator[Section]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.columns import FailedRun
+from ..data.fleet import FleetHostStanding
 from ..data.host_record import (
     HostNote,
     SessionEnvironment,
@@ -43,9 +44,7 @@ from ..pages.model import (
 )
 from ..pages.number_format import counted, listed, quantity
 from ..record.environment import commit_of, of_one_session
-from ..verdict.fleet import FleetHostStanding
-from ..verdict.result import Verdict
-from ..verdict.sentence import amount_on_hosts
+from ..verdict.result import Verdict, amount_on_hosts
 from ..words import quoted, shorten, shortened, shown
 from .page import Chapter, chapter_of
 from .subject import Subject, first_host, level_of

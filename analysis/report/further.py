@@ -31,8 +31,9 @@ from ..plots.marks import style_of
 from ..plots.paper import Picture, Sheet
 from ..record.fleet import is_fleet
 from ..stats.arguments import stream
-from ..verdict.panel import ONE_VALUE, MethodRow, methods_table, reasons_section, sessions_are_runs
+from ..verdict.panel import ONE_VALUE, methods_table, reasons_section, sessions_are_runs
 from ..verdict.ranking import Ranking, RankRange, rank_variants
+from ..verdict.result import MethodRow
 from ..verdict.sentence import word
 from ..words import shown
 from .figures import rows_high

@@ -16,8 +16,8 @@ from ..pages.as_markup import escaped
 from ..pages.model import Name, Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import bound, outward, significant
 from ..verdict.judging import judge_alone
-from ..verdict.result import CandidateVerdict, Verdict
-from ..verdict.sentence import advice, heading, suite_lines, word
+from ..verdict.result import CandidateVerdict, Verdict, heading
+from ..verdict.sentence import advice, suite_lines, word
 from ..words import shorten, shown
 from .subject import Subject
 

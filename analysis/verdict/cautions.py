@@ -21,10 +21,92 @@ from ..pages.model import Caution, ShortSentence, plain
 from ..record.manifest import SOURCE
 from ..record.run_numbers import METRIC_NUMBERS, SERVICES
 from ..record.shapes import readable_rows
-from ..record.trial_files import ENVIRONMENT, FINDINGS, is_of_builds
-from .result import CandidateVerdict, Layout, Verdict, layout_cautions
-from .sentence import quantile_cautions
+from ..record.trial_files import (
+    ENVIRONMENT,
+    FINDINGS,
+    is_of_builds,
+    layouts_by_session,
+    read_builds,
+)
+from .result import CandidateVerdict, VariantLayouts, Verdict
+from .sentence import quantile_cautions, short_name
 from .sides import VariantSide, VariantSummary, comparable, sides_of
+
+# --- How many layouts the sessions of a trial had, where each session builds its own, and
+# for what its intervals speak.
+
+
+Layout = tuple[tuple[str, str], ...]
+_NAMED = 3
+_FEWEST = 2  # sessions, and layouts: of one nothing is known of others
+
+
+def drawn_layouts(trial: Trial, variants: Iterable[str]) -> dict[str, tuple[Layout, ...]]:
+    """Give for each of these variants that each session builds the layout of every judged session.
+
+    Raises StoreError if the record of the builds is damaged.
+    """
+    judged = np.unique(trial.session[trial.measured]).tolist()
+    builds = layouts_by_session(read_builds(trial.path))
+    return {
+        name: tuple(builds[name][session].layout for session in judged if session in builds[name])
+        for name in variants
+        if name in builds
+    }
+
+
+def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[VariantLayouts, ...]:
+    """Count the layouts of one trial, or of the hosts of a fleet together; of builds without a hashed file nobody can."""
+    found: dict[str, list[Layout]] = {}
+    for drawn in each:
+        for name, layouts in drawn.items():
+            found.setdefault(name, []).extend(layouts)
+    return tuple(
+        VariantLayouts(variant=name, layouts=len(set(layouts)), sessions=len(layouts))
+        for name, layouts in found.items()
+        if layouts and all(layouts)
+    )
+
+
+def layout_cautions(drawn: Mapping[str, Sequence[Layout]]) -> Iterator[Caution]:
+    """Name the variants with the same bytes in two sessions, or unknown ones, though each builds its own."""
+    for name, layouts in drawn.items():
+        if not all(layouts):
+            yield Caution(
+                "layout-not-varied",
+                f"whether sessions had layouts of their own of {name} is not known: none of the files that they "
+                "built is hashed; name them under 'artifacts'",
+                (name,),
+                ShortSentence.of("whether the layouts of {} differ is not known", name),
+            )
+    for one in counted_layouts([drawn]):
+        if one.layouts < one.sessions:
+            count = f"{figures.counted(one.layouts, 'layout')} in {one.sessions} sessions"
+            yield Caution(
+                "layout-not-varied",
+                f"{one.variant} has {count}, by the SHA-256 of what they built: "
+                "{layout_seed} does not reach the linker, or the linker does not use it",
+                (one.variant,),
+                ShortSentence.of(f"{{}} has {count}, though each builds its own", one.variant),
+            )
+
+
+def layouts_sentences(found: Sequence[VariantLayouts], variants: Sequence[str]) -> tuple[str, ...]:
+    """Say how many layouts the judged variants have, and for what their intervals speak; nothing where of one build."""
+    varied = {one.variant: one.layouts for one in found if one.layouts >= _FEWEST}
+    if not varied:
+        return ()
+    fixed = [name for name in variants if name not in varied]
+    low, high = min(varied.values()), max(varied.values())
+    count = f"{low}" if low == high else f"{low} to {high}"
+    of = figures.listed([*map(short_name, varied)], _NAMED) if fixed else "each variant"
+    one = figures.listed([*map(short_name, fixed)], _NAMED)
+    but = f"but for one build of {one}" if fixed else "not for one build"
+    return (
+        f"{count} layouts of {of}:",
+        f"the interval speaks for layouts that the linker may draw, {but}",
+    )
+
 
 # --- Whether a latency was judged of requests that the load generator sent as fast as they were answered.
 #
@@ -38,7 +120,6 @@ _TIMES = frozenset(("ns", "nsec", "us", "µs", "μs", "usec", "ms", "msec", "s",
 _RATES = frozenset(("rps", "qps", "tps", "Hz"))
 _OVER = ("/s", "/sec", "/second", "/min")
 _MARGIN = 0.01  # a constant rate is kept more exactly
-_NAMED = 3
 
 
 def latency_cautions(

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..data.fleet import (
+    FleetHostStanding,
+    HostDifference,
     OpenedFleet,
     host_cautions,
     joined_trial,
@@ -29,51 +31,24 @@ from ..methods.multilevel.law import Looks
 from ..methods.multilevel.lines import withheld_suite
 from ..methods.multilevel.result import HostEffect, HostLevel, Multilevel
 from ..pages import number_format as figures
-from ..pages.difference import Difference
 from ..pages.model import Caution, Sentence, ShortSentence, merged
 from ..record.environment import diff
-from ..record.fleet import HostState
 from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
 from ..words import quoted, shorten
-from .cautions import method_cautions, question_cautions
-from .judging import Question, in_one_family, judge_host, panel_of, verdict_of_runs
-from .result import CandidateVerdict, Layout, Verdict, counted_layouts, drawn_layouts
-from .sentence import basis_of, difference, leading, unanswered
-from .sides import all_failed, comparable, looks_at_hosts, sides_of, summed
+from .cautions import Layout, counted_layouts, drawn_layouts, method_cautions, question_cautions
+from .judging import in_one_family, judge_host, panel_of, verdict_of_runs
+from .result import CandidateVerdict, Verdict, difference
+from .sentence import basis_of, leading, unanswered
+from .sides import Question, all_failed, comparable, looks_at_hosts, sides_of, summed
 
 if TYPE_CHECKING:
     from ..data.trial import Trial
     from ..record.trial_files import Manifest
 
 # --- The hosts of a fleet: how each stands, in what it differs, what failed on it.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostDifference:
-    """What a host has, and what most hosts have: `key` with dots, as in ``docs/environment.md``."""
-
-    key: str
-    here: str
-    most: str
-    program: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FleetHostStanding:
-    """One host of a fleet."""
-
-    host: str
-    state: HostState
-    done: int
-    planned: int | None
-    why: str | None
-    judged: bool
-    host_id: str | None
-    trial: str
-    differs: tuple[HostDifference, ...] = ()
 
 
 # what is another on every host, or with every login, and says nothing of how it measures
@@ -537,9 +512,7 @@ def _disagreeing(level: HostLevel, verdict: Verdict) -> Iterator[str]:
 
 
 def _effect_text(effect: HostEffect, verdict: Verdict) -> str:
-    found = Difference.of(
-        effect, metric=verdict.data.metric, unit=verdict.data.unit, better=verdict.data.better
-    )
+    found = difference(effect, verdict)
     amount = found.amount().removesuffix(found.label)
     if found.link == "as":
         amount = found.phrase().partition(" ")[2]

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
+from ..methods.multilevel.advice import rounded, sessions_needed
 from ..methods.multilevel.compare import CUT_OFF
 from ..methods.multilevel.law import ErrorLaw, LookRisk
 from ..methods.multilevel.lines import TAKEN_BACK, pvalue_at
-from ..methods.multilevel.result import Line, Multilevel
+from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, Next, ShortSentence, merged
 from ..pages.result import Condition, Result, parse_condition
+from ..record.manifest import is_here
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..words import apart
 from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cautions
+from .result import VARIES, next_asking, next_few, next_of_failing, next_report, next_sessions
 from .sentence import REASONS, counted_sentence, short_name
 
 if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..pages.number_format import Word
+    from ..record.trial_files import Manifest
     from .result import Verdict
 
 On = Literal["suite", "benchmarks"]
@@ -600,3 +604,80 @@ def _limit(gate: Gate, one: GatedCandidate) -> str:
     points = 100 * abs(ratio - 1)
     far = f" ({points:.0f} % {'more' if ratio > 1 else 'less'})"
     return f"{percent:.12g} %{far if abs(points - percent) >= _APART else ''}"
+
+
+# --- What to do after a gate.
+
+
+def next_of_gate(
+    gate: Gate,
+    verdict: Verdict,
+    manifest: Manifest | None,
+    again: Sequence[str] = (),
+) -> tuple[Next, ...]:
+    """Give what to do next: go on where it is open, and ask again; else look at every run.
+
+    `again`: The options with which the gate was asked, but for its looks. A fleet, or two sides that are no trial's
+    campaign, have no `manifest`.
+    """
+    path = verdict.data.path
+    if manifest is None or path is None:
+        sources = verdict.data.sources or (path or "",)
+        if any(one.state != "complete" for one in verdict.hosts):
+            words = ("fairtrial", "status", *sources)
+            return (Next(words, "what is missing, and how to go on"),)
+        return (next_report(verdict, *sources),)
+    plan, reasons = manifest.looks_plan, {one.reason for one in gate.candidates}
+    used = plan is not None and plan.rule == "planned"  # its one look has all the risk
+    closed = manifest.origin == "imported" or "one-build" in reasons
+    if gate.outcome == "undecided" and not closed and reasons.intersection((*_FAILS, "missing")):
+        return (next_of_failing(path),)
+    if gate.outcome != "undecided" or closed or used:
+        return (next_report(verdict, path),)
+    campaign = verdict.data.campaign_path or f"{path}/campaign.yaml"
+    if verdict.look.rule == "planned" and len(manifest.appended) + 1 >= verdict.look.count:
+        why = "a new trial: all looks that were planned at this one are used"
+        return (Next(("fairtrial", "run", campaign), why),) if is_here(campaign) else ()
+    looks: tuple[str, ...] = ()  # a growing trial counts its looks itself
+    if verdict.look.rule == "always-valid":
+        looks = ("--always-valid",)
+    elif verdict.look.rule == "planned":
+        looks = ("--looks", f"{verdict.look.count}")
+    asked, why = (gate.condition, path, *again), "then the gate again"
+    then = next_asking(verdict, "gate", *asked, more=looks, why=why)
+    codes = {caution.code for caution in verdict.cautions}
+    if "still-running" in codes:
+        return (Next(("fairtrial", "status", path), "how far it is"), then)
+    if plan is not None or "ended-early" in codes:
+        return (next_sessions(verdict, path, why="goes on measuring"), then)
+    counts = [count for one in gate.candidates for count in _needed(gate, one)]
+    within = [count for count in counts if count is not None]
+    if within:
+        why = "decides with a chance of 3 in 4 at least"
+        return (next_sessions(verdict, path, why=why, sessions=max(within)), then)
+    least = min((one.found.sessions for one in gate.candidates), default=0)
+    if few := next_few(verdict, path, least):
+        return (few, then)
+    return (next_asking(verdict, "sources", path, why=f"{VARIES} decide it"),)
+
+
+def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
+    """Give for each line that keeps a candidate undecided how many more sessions decide; None beyond 1,000."""
+    look, sessions = one.found.look, one.found.sessions
+    if one.found.design not in ("paired", "separate") or sessions < 2:
+        return
+    opened = one.benchmarks
+    if gate.on == "suite" and one.suite is not None:
+        opened = (one.suite,)
+    # of a growing trial the look i has alpha / (i (i + 1))
+    later = {"single": 1 / 6, "growing": look.count / (look.count + 2)}
+    alpha = look.alpha * later.get(look.rule, 1.0)
+    law = ErrorLaw(alpha=alpha, always_valid=look.always_valid)
+    for line in (x.line for x in opened if x.outcome == "undecided"):
+        if line.speedup is None or not line.error:
+            continue
+        # the distance to the limit takes the place of the one to equal speed
+        far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
+        asked = replace(line, speedup=far, sessions=sessions if line.of_suite else line.sessions)
+        more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
+        yield None if more is None else rounded(more)

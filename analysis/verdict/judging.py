@@ -28,7 +28,6 @@ from ..importers.reader import (
     sessions_apart,
     trial_and_variant,
 )
-from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
 from ..pages.result import lazily
@@ -37,23 +36,23 @@ from ..record.manifest import warmup_in_force
 from ..record.trial_files import CERTIFICATES
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction
-from .cautions import by_services, method_cautions, question_cautions, rows_of, run_cautions
-from .result import (
-    CandidateVerdict,
-    HptBound,
-    JudgedData,
+from .cautions import (
     Layout,
-    Verdict,
-    WayOn,
+    by_services,
     counted_layouts,
     drawn_layouts,
     layout_cautions,
+    method_cautions,
+    question_cautions,
+    rows_of,
+    run_cautions,
 )
+from .result import CandidateVerdict, HptBound, JudgedData, Panel, Verdict, WayOn
 from .sentence import basis_of, with_numbers
 from .sides import (
+    Question,
     VariantSummary,
     by_themselves,
-    candidates_in,
     comparable,
     counted,
     counts_of,
@@ -67,69 +66,8 @@ from .sides import (
 )
 
 if TYPE_CHECKING:
-    from ..data.fleet import OpenedFleet
     from ..methods.multilevel.result import Multilevel
-    from .panel import Panel
     from .sides import VariantSide
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of a trial, of a fleet or of two sides, with the meanings of `judge`.
-
-    `usual`: Whether the metric is the one that is judged where nobody names one.
-    """
-
-    metric: str
-    confidence: float
-    benchmarks: Sequence[str] | None
-    variants: Sequence[str] | None = None
-    margin: float = 0.0
-    correction: Correction = "none"
-    weights: Mapping[str, float] | None = None
-    looks: int | None = None
-    always_valid: bool = False
-    explain: bool = False
-    certificate: str | Path | None = None
-    unnamed: Sequence[str] = ()
-    usual: bool = True
-
-    @classmethod
-    def of(
-        cls,
-        asked: Trial | OpenedFleet,
-        metric: str | None,
-        **rules: Any,  # noqa: ANN401 - the further fields
-    ) -> Question:
-        """Ask for a metric; where none is named for the usual one, whatever other ones benchmarks declare."""
-        if metric is not None:
-            return cls(metric, usual=asked.is_usual(metric), **rules)
-        return cls(asked.default_metric, unnamed=asked.unnamed, **rules)
-
-    def chosen_in(self, trial: Trial) -> tuple[str, ...]:
-        """Name the variants of a trial that are judged, the baseline among them."""
-        chosen = candidates_in(trial, self.variants)
-        known_names("benchmark", self.benchmarks, trial.manifest.benchmarks, str(trial.path))
-        return chosen
-
-    def compare(
-        self,
-        candidate: PerformanceMatrix,
-        baseline: PerformanceMatrix,
-        looks: Looks | int = 1,
-        beside: Sequence[Multilevel] = (),
-    ) -> Multilevel:
-        """Compare two sides by their sessions."""
-        return multilevel(
-            candidate,
-            baseline,
-            confidence=self.confidence,
-            margin=self.margin,
-            correction=self.correction,
-            weights=self.weights,
-            looks=looks,
-            beside=beside,
-        )
 
 
 def in_one_family(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from ..errors import FairtrialError, InsufficientDataError
 from ..methods.hpt.compare import hpt
 from ..methods.mixture.fit import fit_each
 from ..methods.mixture.single_run import chance, probability_faster
-from ..methods.multilevel.page import advice_text, chance_heading, looks_text
-from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..methods.resampling.randomization import randomization_test
 from ..methods.speedup_test.compare import speedup_test_suite
@@ -29,55 +28,14 @@ from ..pages.model import Section, Table, section, table_of
 from ..pages.number_format import Word, outcome_word
 from ..stats.arguments import stream
 from ..stats.ranks import friedman
-from ..words import apart, shorten
+from .result import MethodDisagreement, MethodRow, Panel, Reason
 from .sentence import family
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from .result import CandidateVerdict, HptBound, Verdict
+    from .result import HptBound, Verdict
 
 ONE_VALUE = "to them a session is a run, as each session has one value here"  # of its quantile
-_NAME = 24
-_LONG_NAME, _HOST_NAME = 28, 20
-_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
-
-Reason = Literal[
-    "estimand", "unit", "zeroing", "replication", "failed-assumption", "too-few-runs", "family"
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodRow:
-    """What one method says."""
-
-    method: str
-    unit: str
-    estimand: str
-    word: Word | None = None
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    pvalue: float | None = None
-    pvalue_of: str = "two-sided"
-    reliability: float | None = None
-    answer: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MethodDisagreement:
-    """Why one method says something else than the first screen."""
-
-    of: str
-    reason: Reason
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """All methods on the same two sides."""
-
-    methods: tuple[MethodRow, ...]
-    disagreements: tuple[MethodDisagreement, ...]
 
 
 def methods_table(name: str, methods: Sequence[MethodRow]) -> Table:
@@ -100,88 +58,6 @@ def reasons_section(disagreements: Sequence[MethodDisagreement]) -> Section:
 def sessions_are_runs(verdict: Verdict) -> bool:
     """Tell whether each session has one value: a quantile of all that its runs printed."""
     return verdict.quantile is not None and verdict.quantile.level == "session"
-
-
-# --- What ``--explain`` adds to a verdict: what it rests on, what would settle it, and what
-# other methods say.
-
-
-def explained_sections(verdict: Verdict) -> Iterator[Section]:
-    """Give what the answer rests on, then each candidate's other methods."""
-    yield section(*_rests_on(verdict), title="what it rests on")
-    note = (ONE_VALUE,) if sessions_are_runs(verdict) else ()
-    for number, one in enumerate(verdict.candidates, 1):
-        if one.panel is not None:
-            ours, theirs = apart((one.variant, verdict.data.baseline), _NAME)
-            yield section(
-                *note,
-                methods_table(f"methods-{number}", one.panel.methods),
-                reasons_section(one.panel.disagreements),
-                title=f"the published methods on the same data, {ours} against {theirs}",
-            )
-        if one.hosts is not None and one.hosts.disagreements:
-            from .fleet import disagreeing_sentences
-
-            texts = tuple(disagreeing_sentences(verdict, one.hosts))
-            yield Section(texts, title="hosts that disagree")
-
-
-def _rests_on(verdict: Verdict) -> Iterator[str]:
-    counts = verdict.counts
-    left_out = [f"{counts.warmups} warm-up runs"] if counts.warmups else []
-    left_out += [figures.counted(counts.failed, "failed run")] if counts.failed else []
-    without = f"; left out: {', '.join(left_out)}" if left_out else ""
-    yield f"{figures.counted(counts.runs, 'run')} count{without}"
-    if words := looks_text(verdict.look):
-        yield words
-    most = max((len(result.benchmarks) for result in verdict.compared), default=0)
-    if most > 1 and verdict.question.correction in _CORRECTIONS:
-        yield (
-            f"words of benchmarks are corrected for {most} of them (after "
-            f"{_CORRECTIONS[verdict.question.correction]}); intervals are not"
-        )
-    for one in verdict.candidates:
-        if (result := one.multilevel) is None:
-            continue
-        name = f"{shorten(one.variant, _LONG_NAME)}: " if len(verdict.candidates) > 1 else ""
-        yield from (f"{name}{text}" for text in (*_would_settle(result), *_more_hosts(one)))
-    if verdict.certificate is not None:
-        yield verdict.certificate.sentence
-
-
-def _more_hosts(one: CandidateVerdict) -> Iterator[str]:
-    """Say how many more hosts would decide what is undecided on hosts like these."""
-    if (level := one.hosts) is None:
-        return
-    texts = []
-    for more in level.more_hosts:
-        name = f"these {len(level.benchmarks)}" if more.benchmark is None else more.benchmark
-        count = f"> {MOST_SHOWN:,} more hosts"
-        if more.hosts is not None and more.hosts <= MOST_SHOWN:
-            count = figures.counted(more.hosts, "more host")
-        texts.append(f"{shorten(name, _HOST_NAME)}: {count}")
-    if texts:
-        yield f"would decide in 3 of 4 cases at least: {'; '.join(texts)}"
-
-
-def _would_settle(result: Multilevel) -> Iterator[str]:
-    """Say of each undecided line how much more would settle it, and whether runs alone would."""
-    texts = []
-    for line in result.lines:
-        advice = advice_text(line, result.outermost)
-        if line.reason and line.law != "identity":
-            continue
-        if advice:
-            name = f"these {len(result.benchmarks)}" if line is result.these else line.name
-            texts.append(f"{shorten(name, _LONG_NAME)}: {advice}")
-    if texts:
-        heading = chance_heading(result.lines)
-        yield f"{heading}: {'; '.join(texts)}" if heading else "; ".join(texts)
-    undecided = [line.more_sessions for line in result.benchmarks if line.outcome == "undecided"]
-    suffice = [more.runs_suffice for more in undecided if more is not None]
-    if False in suffice:
-        of = f": {suffice.count(False)} of {len(suffice)} undecided benchmarks"
-        yield f"more runs alone would not do{of * (len(suffice) > 1)}"
 
 
 # --- Asking them.

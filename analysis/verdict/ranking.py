@@ -34,8 +34,7 @@ from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
 from ..words import apart
 from .cautions import question_cautions
-from .judging import Question
-from .sides import VariantSide, comparable, looks_at, sides_of
+from .sides import Question, VariantSide, comparable, looks_at, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix

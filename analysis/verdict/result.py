@@ -1,50 +1,33 @@
-"""What a verdict holds: nothing that `multilevel` and HPT do not say, and where it comes from; what to do after it.
+"""What a verdict holds: nothing that `multilevel` and HPT do not say, and where it comes from.
 
-What comes next, after a verdict or a gate, are commands that can be pasted, and work from here.
+Its sentence, and the command that comes next, which can be pasted and works from here, are its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-import numpy as np
-
-from ..methods.multilevel.advice import AT_LOOKS, rounded, sessions_needed
-from ..methods.multilevel.law import ErrorLaw
-from ..methods.multilevel.result import MANY_SESSIONS, MOST_SHOWN, HostLevel, Line, Multilevel
+from ..methods.multilevel.result import MANY_SESSIONS, HostEffect, HostLevel, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.model import Caution, Next, ShortSentence
-from ..pages.number_format import is_time
+from ..pages.difference import Difference
+from ..pages.model import Next
+from ..pages.number_format import Word, is_time
 from ..pages.result import Result
 from ..record.manifest import is_here, judge_words, resume_words
-from ..record.trial_files import OPEN_LOOKS, Manifest, layouts_by_session, read_builds
-from ..words import shorten, shown
-from .sentence import leading, sentence_of
+from ..words import WIDTH, shorten, shortened, shown
+from .sentence import OpenLine, counted_sentence, leading, open_lines, short_name, unanswered
 
 if TYPE_CHECKING:
+    from ..data.fleet import FleetHostStanding
     from ..data.iterations import IterationsOfCell, QuantileBasis
     from ..data.runs import Unit
-    from ..data.trial import Trial
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.law import LookRisk
     from ..plan.certificate import Certificate
-    from .fleet import FleetHostStanding
-    from .gate import Gate, GatedCandidate
-    from .judging import Question
-    from .panel import Panel
-    from .sides import RunCounts, VariantSummary
-
-# --- How many layouts the sessions of a trial had, where each session builds its own, and
-# for what its intervals speak.
-
-
-Layout = tuple[tuple[str, str], ...]
-_NAMED = 3
-_NAME = 28  # columns of a variant's name
-_FEWEST = 2  # sessions, and layouts: of one nothing is known of others
+    from .sides import Question, RunCounts, VariantSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,74 +39,43 @@ class VariantLayouts:
     sessions: int
 
 
-def drawn_layouts(trial: Trial, variants: Iterable[str]) -> dict[str, tuple[Layout, ...]]:
-    """Give for each of these variants that each session builds the layout of every judged session.
-
-    Raises StoreError if the record of the builds is damaged.
-    """
-    judged = np.unique(trial.session[trial.measured]).tolist()
-    builds = layouts_by_session(read_builds(trial.path))
-    return {
-        name: tuple(builds[name][session].layout for session in judged if session in builds[name])
-        for name in variants
-        if name in builds
-    }
+Reason = Literal[
+    "estimand", "unit", "zeroing", "replication", "failed-assumption", "too-few-runs", "family"
+]
 
 
-def counted_layouts(each: Iterable[Mapping[str, Sequence[Layout]]]) -> tuple[VariantLayouts, ...]:
-    """Count the layouts of one trial, or of the hosts of a fleet together; of builds without a hashed file nobody can."""
-    found: dict[str, list[Layout]] = {}
-    for drawn in each:
-        for name, layouts in drawn.items():
-            found.setdefault(name, []).extend(layouts)
-    return tuple(
-        VariantLayouts(variant=name, layouts=len(set(layouts)), sessions=len(layouts))
-        for name, layouts in found.items()
-        if layouts and all(layouts)
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodRow:
+    """What one method says."""
+
+    method: str
+    unit: str
+    estimand: str
+    word: Word | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    pvalue: float | None = None
+    pvalue_of: str = "two-sided"
+    reliability: float | None = None
+    answer: str
 
 
-def layout_cautions(drawn: Mapping[str, Sequence[Layout]]) -> Iterator[Caution]:
-    """Name the variants with the same bytes in two sessions, or unknown ones, though each builds its own."""
-    for name, layouts in drawn.items():
-        if not all(layouts):
-            yield Caution(
-                "layout-not-varied",
-                f"whether sessions had layouts of their own of {name} is not known: none of the files that they "
-                "built is hashed; name them under 'artifacts'",
-                (name,),
-                ShortSentence.of("whether the layouts of {} differ is not known", name),
-            )
-    for one in counted_layouts([drawn]):
-        if one.layouts < one.sessions:
-            count = f"{figures.counted(one.layouts, 'layout')} in {one.sessions} sessions"
-            yield Caution(
-                "layout-not-varied",
-                f"{one.variant} has {count}, by the SHA-256 of what they built: "
-                "{layout_seed} does not reach the linker, or the linker does not use it",
-                (one.variant,),
-                ShortSentence.of(f"{{}} has {count}, though each builds its own", one.variant),
-            )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodDisagreement:
+    """Why one method says something else than the first screen."""
+
+    of: str
+    reason: Reason
+    text: str
 
 
-def layouts_sentences(found: Sequence[VariantLayouts], variants: Sequence[str]) -> tuple[str, ...]:
-    """Say how many layouts the judged variants have, and for what their intervals speak; nothing where of one build."""
-    varied = {one.variant: one.layouts for one in found if one.layouts >= _FEWEST}
-    if not varied:
-        return ()
-    fixed = [name for name in variants if name not in varied]
-    low, high = min(varied.values()), max(varied.values())
-    count = f"{low}" if low == high else f"{low} to {high}"
-    of = _listed([*varied]) if fixed else "each variant"
-    but = f"but for one build of {_listed(fixed)}" if fixed else "not for one build"
-    return (
-        f"{count} layouts of {of}:",
-        f"the interval speaks for layouts that the linker may draw, {but}",
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """All methods on the same two sides."""
 
-
-def _listed(names: Sequence[str]) -> str:
-    return figures.listed([shorten(shown(name), _NAME) for name in names], _NAMED)
+    methods: tuple[MethodRow, ...]
+    disagreements: tuple[MethodDisagreement, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,14 +196,264 @@ class Verdict(Result):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence, as screens and the report say it."""
-        return sentence_of(self)
+        """The answer in one sentence, without a full stop, as screens and the report say it."""
+        return _sentence_of(self)
 
     @property
     def next(self) -> tuple[str, ...]:
         """What to do next, as command lines that can be pasted."""
         found = next_of(self)
         return () if found is None else (found.line,)
+
+
+# --- The answer in one sentence, in per cent of what the baseline takes, with its interval: screens, the report's
+# first line and JSON say this sentence, and no other.
+
+_NAME = 28  # columns of a name
+_LISTED = 3  # names of those between which nothing is decided
+_UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
+
+
+def answering(one: CandidateVerdict) -> Line | None:
+    """Give the line that a candidate's sentence is about: of a fleet, that of its very hosts."""
+    result = one.hosts or one.multilevel
+    return None if result is None else leading(result)
+
+
+def difference(line: Line | HostEffect, verdict: Verdict) -> Difference:
+    """Give what a line of a verdict says, in per cent of the baseline."""
+    return Difference.of(
+        line, metric=verdict.data.metric, unit=verdict.data.unit, better=verdict.data.better
+    )
+
+
+def _sentence_of(verdict: Verdict) -> str:
+    sides = [verdict.data.baseline, *(one.variant for one in verdict.candidates)]
+    named = shortened(sides, _NAME)
+    if not verdict.candidates:
+        return _alone(verdict, named)
+    known = [one for one in verdict.candidates if one.multilevel is not None]
+    lost = [named[one.variant] for one in verdict.candidates if one.multilevel is None]
+    base = named[verdict.data.baseline]
+    if not known:
+        return f"nothing could be compared with {base}"
+    found = (
+        _of_one(known[0], verdict, named) if len(known) == 1 else _of_several(known, verdict, named)
+    )
+    if not lost:
+        return found
+    return f"{found}; nothing could be compared of {figures.listed(lost, _LISTED)}"
+
+
+def _alone(verdict: Verdict, named: Mapping[str, str]) -> str:
+    """Say what the only variant takes."""
+    ours = named[verdict.data.baseline]
+    if len(verdict.alone) != 1:
+        return f"{ours} was measured alone: there is nothing to compare"
+    (only,) = verdict.alone
+    verb = Difference(
+        None, None, None, verdict.data.metric, verdict.data.unit, verdict.data.better
+    ).verb
+    text = f"{ours} {verb} {figures.quantity(only.mean, verdict.data.unit)}"
+    if only.low is None or only.high is None:
+        return f"{text}: there is nothing to compare"
+    ends = (figures.quantity(end, verdict.data.unit) for end in (only.low, only.high))
+    return f"{text} ({' to '.join(ends)}): there is nothing to compare"
+
+
+def where_text(one: CandidateVerdict) -> str:
+    """Say over what an answer holds: `` over these 8 benchmarks``, `` on text``."""
+    result, line = one.multilevel, answering(one)
+    if result is None:
+        return ""
+    parts = []
+    if line is None or line.of_suite:
+        lacking = 0 if one.hosts is None else len(one.hosts.left_out)
+        parts.append(f" over these {len(result.benchmarks) - lacking} benchmarks")
+    elif line.name != _UNNAMED:
+        parts.append(f" on {short_name(line.name)}")
+    if one.hosts is not None:
+        comma = "," if parts and parts[0].startswith(" on ") else ""
+        parts.append(f"{comma} on these {len(one.hosts.hosts)} hosts")
+    return "".join(parts)
+
+
+def _of_one(one: CandidateVerdict, verdict: Verdict, named: Mapping[str, str]) -> str:
+    result, line = one.multilevel, answering(one)
+    assert result is not None  # who calls has looked
+    ours, base, where = named[one.variant], named[verdict.data.baseline], where_text(one)
+    why = unanswered(result, line, ours)
+    if line is None or why:
+        return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
+    found = difference(line, verdict)
+    if counted := counted_sentence(line, found, (ours, base), line.outcome, where):
+        return counted
+    answer = found.answer(line.outcome, ours, base, margin=verdict.question.margin, where=where)
+    if line.outcome == "undecided" or not (interval := found.interval()):
+        return answer
+    return f"{answer} ({interval})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A variant with the ends of its speedup over the baseline, which itself has 1."""
+
+    variant: str
+    low: float
+    high: float
+    one: CandidateVerdict | None = None
+
+
+def _of_several(
+    known: Sequence[CandidateVerdict], verdict: Verdict, named: Mapping[str, str]
+) -> str:
+    entries = [_Ranked(verdict.data.baseline, 1.0, 1.0), *(_ranked(one, named) for one in known)]
+    # not behind any other, by intervals that do not meet
+    first = [e for e in entries if not any(other.low > e.high for other in entries)]
+    where, count = where_text(known[0]), len(entries)
+    timed = verdict.data.better != "higher" and is_time(verdict.data.unit)
+    place = "fastest" if timed else "best"
+    label = "" if timed else f" by {short_name(verdict.data.metric)}"
+    names = [named[e.variant] for e in first]
+    if len(first) == 1:
+        return _leader(first[0], known, verdict, named, f"is the {place} of {count}")
+    if len(first) == count:
+        lines = [line for one in known if (line := answering(one)) is not None]
+        if all(line.outcome == "equivalent" for line in lines):
+            others = _series([named[one.variant] for one in known], "and")
+            within = f"by more than {100 * verdict.question.margin:g} %"
+            return (
+                f"{named[verdict.data.baseline]} and {others} do not differ{where}{label} {within}"
+            )
+        return f"no difference found between {_series(names, 'and')}{where}{label}"
+    return f"{place} of {count}{where}{label}: {_series(names, 'or')} (undecided between them)"
+
+
+def _ranked(one: CandidateVerdict, named: Mapping[str, str]) -> _Ranked:
+    line, low, high = answering(one), 0.0, math.inf
+    result, name = one.multilevel, named[one.variant]
+    if result and line and line.low and line.high and not unanswered(result, line, name):
+        low = 0.0 if line.cut and line.cut.withholds("faster") else line.low
+        high = math.inf if line.cut and line.cut.withholds("slower") else line.high
+    return _Ranked(one.variant, low, high, one)
+
+
+def _leader(
+    first: _Ranked,
+    known: Sequence[CandidateVerdict],
+    verdict: Verdict,
+    named: Mapping[str, str],
+    place: str,
+) -> str:
+    """Say who is before all others, and by how much: before the baseline, or as the baseline before the next."""
+    base = named[verdict.data.baseline]
+    if first.one is not None:
+        line = answering(first.one)
+        assert line is not None  # it has an interval
+        found = difference(line, verdict)
+        what = f"{found.phrase().partition(' ')[2]} {found.link} {base}{where_text(first.one)}"
+        return f"{named[first.variant]} {place}: {what} ({found.interval()})"
+    nearest = max(known, key=lambda one: getattr(answering(one), "speedup", None) or 0.0)
+    line = answering(nearest)
+    assert line is not None  # each is behind the baseline
+    found = difference(line, verdict)
+    where = where_text(nearest)
+    return f"{base} {place}{where}: {named[nearest.variant]} {found.phrase()} ({found.interval()})"
+
+
+def _series(names: Sequence[str], last: str) -> str:
+    if len(names) > _LISTED + 1:
+        return figures.listed(names, _LISTED, last=f" {last}")
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+# --- The heading of a verdict: what was measured, which metric, how much, and what counts as the same.
+
+
+_DESIGNS: dict[Unit, dict[str, str]] = {
+    "session": {
+        "paired": "paired",
+        "separate": "sides measured in separate sessions",
+        "one session, blocks": "within one session",
+        "one session, runs": "within one session",
+        "confounded": "one session a side",
+    },
+    "host": {
+        "paired": "paired",
+        "separate": "sides measured apart",
+        "one session, blocks": "on one host",
+        "one session, runs": "on one host",
+        "confounded": "one host a side",
+    },
+}
+
+
+def heading(verdict: Verdict) -> str:
+    """Say what was measured, by which metric, how often, and what counts as the same."""
+    metric = "wall time" if verdict.data.metric == "wall" else short_name(verdict.data.metric)
+    metric += ", higher is better" * (verdict.data.better == "higher")
+    margin = f"same within {100 * verdict.question.margin:g} %" if verdict.candidates else ""
+    parts = [_measured(verdict), metric, _amount(verdict), margin, _look(verdict)]
+    if len(" · ".join(filter(None, parts))) > WIDTH:  # on one line, if possible
+        parts.remove(margin)
+    return " · ".join(filter(None, parts))
+
+
+def _look(verdict: Verdict) -> str:
+    """Say which look this is, where a trial grows or looks are planned."""
+    if verdict.look.always_valid:
+        return "valid at every look"
+    if verdict.look.rule == "planned" and verdict.look.count > 1:
+        return f"one of {verdict.look.count} looks"
+    return f"look {verdict.look.count}" if verdict.look.rule == "growing" else ""
+
+
+def _measured(verdict: Verdict) -> str:
+    """Name what was measured: a campaign on its host, or two sides."""
+    if verdict.data.campaign is None:
+        names = [*(one.variant for one in verdict.candidates[:1]), verdict.data.baseline]
+        return " against ".join(map(short_name, names))
+    campaign = short_name(verdict.data.campaign)
+    if verdict.hosts:
+        judged = [one.host for one in verdict.hosts if one.judged]
+        of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
+        if not of and any(one.hosts is not None for one in verdict.candidates):
+            return campaign  # how many there are is said with their sessions
+        return f"{campaign} on {of}{figures.counted(len(verdict.hosts), 'host')}"
+    if verdict.data.host is None:
+        return campaign
+    # files from which a trial was imported may name none
+    name = "an unknown host" if verdict.data.host == "unknown" else short_name(verdict.data.host)
+    return f"{campaign} on {name}"
+
+
+def _amount(verdict: Verdict) -> str:
+    """Say how many sessions and runs there are, and how the sides go together."""
+    levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
+    if levels:
+        return amount_on_hosts(levels[0], verdict.counts.session_runs)
+    amount = figures.counted(verdict.counts.sessions, verdict.data.outermost)
+    if verdict.quantile is not None and verdict.quantile.level == "session":
+        pass  # one value each, of however many runs
+    elif verdict.counts.session_runs is None:
+        amount = f"{verdict.counts.runs} runs"
+    else:
+        amount += f" x {_counted(verdict.counts.session_runs, 'run')}"
+    designs = dict.fromkeys(_DESIGNS[one.outermost][one.design] for one in verdict.compared)
+    return ", ".join([amount, *designs])
+
+
+def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:
+    """Say how much was measured on several hosts: ``4 hosts x 5 sessions x 10 runs``."""
+    parts = [_counted((len(level.hosts),) * 2, "host"), _counted(level.sessions_each, "session")]
+    if session_runs is not None:
+        parts.append(_counted(session_runs, "run"))
+    return " x ".join(parts)
+
+
+def _counted(ends: tuple[int, int], noun: str) -> str:
+    low, high = ends
+    return f"{low if low == high else f'{low} to {high}'} {noun}{'s' * (high != 1)}"
 
 
 # --- What to do after a verdict.
@@ -261,9 +463,7 @@ _FEW = 6  # sessions that a trial has by default
 _SIDE_BY_SIDE = 3  # candidates with a column each
 _LAUNCHER_S = 0.05  # that a session takes in addition to its runs
 _LEAST_S, _MINUTE_S = 5, 60
-_RESTS = "an answer rests on sessions"
-_VARIES = "where it varies: 1,000 more sessions would not"
-_FAILED = ("fails-more", "fails-always", "missing")
+VARIES = "where it varies: 1,000 more sessions would not"
 
 
 def next_of(verdict: Verdict) -> Next | None:
@@ -277,39 +477,40 @@ def next_of(verdict: Verdict) -> Next | None:
         return _of_fleet(verdict, path)
     codes = {caution.code for caution in verdict.cautions}
     if "still-running" in codes:
-        return _next("status", path, why="how far it is")
+        return Next(("fairtrial", "status", path), "how far it is")
     if "ended-early" in codes and not verdict.way_on.closed:
-        return _going_on(verdict, path, why="goes on where it ended")
+        return next_sessions(verdict, path, why="goes on where it ended")
     if not verdict.candidates:
-        return _report(verdict, path)
+        return next_report(verdict, path)
     known = verdict.compared
     if not known:
         return _of_nothing(verdict, path, codes)
     if not verdict.way_on.closed and any(one.withheld for one in known):
-        return _going_on(verdict, path, why="later: adds sessions of another time")
+        return next_sessions(verdict, path, why="later: adds sessions of another time")
     if len(known) > _SIDE_BY_SIDE:
         best = max(known, key=_place).candidate
-        words = ("verdict", path, *_metric(verdict), "--variant", best)
-        return _next(*words, why="its benchmarks, with times")
+        why = "its benchmarks, with times"
+        return next_asking(verdict, "verdict", path, more=("--variant", best), why=why)
     if "one-build" in codes:  # more sessions would bring no other build
-        return _report(verdict, path)
-    return _settling(verdict, path) or _why(verdict, path) or _report(verdict, path)
+        return next_report(verdict, path)
+    return _settling(verdict, path) or _why(verdict, path) or next_report(verdict, path)
 
 
 def _of_nothing(verdict: Verdict, path: str, codes: Collection[str]) -> Next | None:
     if verdict.counts.failed and "floored" not in codes:
         return next_of_failing(path)
-    words = ("verdict", path, *_metric(verdict), "--explain")
-    return None if verdict.question.explain else _next(*words, why="why not")
+    if verdict.question.explain:
+        return None
+    return next_asking(verdict, "verdict", path, more=("--explain",), why="why not")
 
 
 def _of_fleet(verdict: Verdict, path: str) -> Next:
     if any(one.state != "complete" for one in verdict.hosts):
-        return _next("status", path, why="what is missing, and how to go on")
+        return Next(("fairtrial", "status", path), "what is missing, and how to go on")
     if any(one.hosts is not None for one in verdict.candidates):
-        words = ("sources", path, *_metric(verdict, "sources"))
-        return _next(*words, why="how much of the variation is between hosts")
-    return _report(verdict, path)
+        why = "how much of the variation is between hosts"
+        return next_asking(verdict, "sources", path, why=why)
+    return next_report(verdict, path)
 
 
 def _place(result: Multilevel) -> tuple[bool, float]:
@@ -332,32 +533,32 @@ def _why(verdict: Verdict, path: str) -> Next | None:
         return None
     all_of_them = len(slower) > 1 and verdict.question.usual  # which `why` finds itself
     source = path if all_of_them else f"{path}:{slower[0]}"
-    return _next("why", source, why="in which functions it takes longer")
+    return Next(("fairtrial", "why", source), "in which functions it takes longer")
 
 
-def _next(*words: str, why: str) -> Next:
-    return Next(("fairtrial", *words), why)
-
-
-def _metric(verdict: Verdict, command: str = "verdict") -> tuple[str, ...]:
+def next_asking(
+    verdict: Verdict, command: str, *sources: str, more: Sequence[str] = (), why: str
+) -> Next:
+    """Ask of the same metric and in the same way by another command, with `more` options of its own."""
     metric = () if verdict.question.usual else ("--metric", verdict.data.metric)
-    return (*metric, *judge_words(command))
+    return Next(("fairtrial", command, *sources, *metric, *judge_words(command), *more), why)
 
 
-def _report(verdict: Verdict, *sources: str) -> Next:
-    words = (*sources, *_metric(verdict), "-o", "report.html")
-    return _next("report", *words, why="every run, as a page")
+def next_report(verdict: Verdict, *sources: str) -> Next:
+    """Look at every run."""
+    page = ("-o", "report.html")
+    return next_asking(verdict, "report", *sources, more=page, why="every run, as a page")
 
 
-def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
+def next_sessions(verdict: Verdict, path: str, *, why: str, sessions: int | None = None) -> Next:
     """Go on measuring, and say how long `sessions` take; where the campaign is not here, ask how."""
     each = None if verdict.way_on.session_s is None else verdict.way_on.session_s + _LAUNCHER_S
     length = None if each is None or sessions is None else sessions * each
     if verdict.look.rule == "repeated":
         time = () if length is None else ("--for", _duration(length))
-        return _next("compare", "--resume", path, *time, why=why)
+        return Next(("fairtrial", "compare", "--resume", path, *time), why)
     if verdict.way_on.in_vain:
-        return _next("status", path, why="what stopped it, and how to go on")
+        return Next(("fairtrial", "status", path), "what stopped it, and how to go on")
     campaign = verdict.data.campaign_path or f"{path}/campaign.yaml"
     gone = not is_here(campaign)
     head = [f"+{sessions} sessions"] if gone and sessions is not None else []
@@ -365,6 +566,14 @@ def _going_on(verdict: Verdict, path: str, *, why: str, sessions: int | None = N
         head.append(f"about {figures.time_span(length)}")
     why = f"{', '.join(head)}: {why}" if head else why
     return Next(resume_words(path, campaign, sessions), why + "; the campaign is not here" * gone)
+
+
+def next_few(verdict: Verdict, path: str, sessions: int) -> Next | None:
+    """Go on until there are as many sessions as a trial has by default; None where there are already."""
+    if sessions >= _FEW:
+        return None
+    why = "an answer rests on sessions"
+    return next_sessions(verdict, path, why=why, sessions=_FEW - sessions)
 
 
 def _duration(seconds: float) -> str:
@@ -377,9 +586,9 @@ def _of_sides(verdict: Verdict) -> Next | None:
     """Of two sides that are not one trial's campaign: why, and what they look like."""
     if not verdict.data.sources:
         return None
-    opened = [each for result in verdict.compared for each in _open(result)]
+    opened = [each for result in verdict.compared for each in open_lines(result)]
     if not opened:
-        return _report(verdict, *verdict.data.sources)
+        return next_report(verdict, *verdict.data.sources)
     counts = [each.sessions for each in opened if each.sessions is not None]
     why = "why, by the published methods too"
     if counts:
@@ -387,18 +596,12 @@ def _of_sides(verdict: Verdict) -> Next | None:
         why = f"about {needed} would settle it"
     elif any(each.known for each in opened):
         why = f"more than 1,000 more {verdict.data.outermost}s would be needed"
-    return _next("verdict", *verdict.data.sources, *_metric(verdict), "--explain", why=why)
+    return next_asking(verdict, "verdict", *verdict.data.sources, more=("--explain",), why=why)
 
 
-# --- What is undecided.
-
-
-class _Open(NamedTuple):
-    """An undecided line: its name, and how many more sessions would decide it, None beyond 1,000 or if not `known`."""
-
-    name: str
-    sessions: int | None
-    known: bool = True
+def next_of_failing(path: str) -> Next:
+    """Give what to do next where runs failed, and no speed is the question."""
+    return Next(("fairtrial", "status", path), "which runs failed")
 
 
 def _settling(verdict: Verdict, path: str) -> Next | None:
@@ -407,7 +610,7 @@ def _settling(verdict: Verdict, path: str) -> Next | None:
     opened = [
         each._replace(name=f"{each.name} of {result.candidate}") if several else each
         for result in known
-        for each in _open(result)
+        for each in open_lines(result)
     ]
     if not opened or verdict.way_on.closed:
         return None
@@ -419,133 +622,14 @@ def _settling(verdict: Verdict, path: str) -> Next | None:
         differently = ", or measure differently" * (count > MANY_SESSIONS)
         alone = verdict.look.rule == "repeated" and not several  # the screen has no other
         why = f"would settle {'it' if alone else _named(within)}{differently}"
-        return _going_on(verdict, path, why=why, sessions=count)
+        return next_sessions(verdict, path, why=why, sessions=count)
     if all(each.known for each in opened):
         if any(result.word != "undecided" for result in known):
             return None
-        why = f"{_VARIES} settle {_named(opened)}"
-        return _next("sources", path, *_metric(verdict, "sources"), why=why)
-    least = min(result.sessions for result in known)
-    if least < _FEW:
-        return _going_on(verdict, path, why=_RESTS, sessions=_FEW - least)
-    return None
+        return next_asking(verdict, "sources", path, why=f"{VARIES} settle {_named(opened)}")
+    return next_few(verdict, path, min(result.sessions for result in known))
 
 
-def _named(opened: Sequence[_Open]) -> str:
+def _named(opened: Sequence[OpenLine]) -> str:
     names = [shorten(shown(each.name), _SHORT) for each in opened]
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)
-
-
-def _open(result: Multilevel) -> Iterator[_Open]:
-    """Give the undecided lines of a candidate that more sessions might decide."""
-    if result.design == "confounded":
-        return
-    for line in result.lines:
-        if line.outcome != "undecided":
-            continue
-        counted = line.law == "identity" and line.more_sessions is not None
-        if not counted and (line.speedup is None or line.reason is not None):
-            continue
-        if result.look.rule == "repeated" and not line.of_suite:
-            yield _at_a_later_look(line, result)
-            continue
-        name = f"these {len(result.benchmarks)}" if line is result.these else line.name
-        more = line.more_sessions
-        if more is None:
-            yield _Open(name, None, known=False)
-        else:
-            yield _Open(name, more.worthwhile)
-
-
-def _at_a_later_look(line: Line, result: Multilevel) -> _Open:
-    """Give how many more sessions would decide a command that is looked at again and again: at one of the looks."""
-    law, most = ErrorLaw(alpha=result.look.alpha), OPEN_LOOKS[-1] - line.sessions
-    margin, more = math.log1p(result.margin), None
-    if most > 0:
-        more = sessions_needed(line, law, margin, limit=most, chance=AT_LOOKS)
-    if more is not None:
-        last = line.sessions + more
-        more = next((n for n in OPEN_LOOKS if n >= last), last) - line.sessions
-    return _Open(result.candidate, more)
-
-
-# --- After a gate.
-
-
-def next_of_gate(
-    gate: Gate,
-    verdict: Verdict,
-    manifest: Manifest | None,
-    again: Sequence[str] = (),
-) -> tuple[Next, ...]:
-    """Give what to do next: go on where it is open, and ask again; else look at every run.
-
-    `again`: The options with which the gate was asked, but for its looks. A fleet, or two sides that are no trial's
-    campaign, have no `manifest`.
-    """
-    path = verdict.data.path
-    if manifest is None or path is None:
-        sources = verdict.data.sources or (path or "",)
-        if any(one.state != "complete" for one in verdict.hosts):
-            return (_next("status", *sources, why="what is missing, and how to go on"),)
-        return (_report(verdict, *sources),)
-    plan, reasons = manifest.looks_plan, {one.reason for one in gate.candidates}
-    used = plan is not None and plan.rule == "planned"  # its one look has all the risk
-    closed = manifest.origin == "imported" or "one-build" in reasons
-    if gate.outcome == "undecided" and not closed and reasons.intersection(_FAILED):
-        return (next_of_failing(path),)
-    if gate.outcome != "undecided" or closed or used:
-        return (_report(verdict, path),)
-    campaign = verdict.data.campaign_path or f"{path}/campaign.yaml"
-    if verdict.look.rule == "planned" and len(manifest.appended) + 1 >= verdict.look.count:
-        why = "a new trial: all looks that were planned at this one are used"
-        return (_next("run", campaign, why=why),) if is_here(campaign) else ()
-    looks: tuple[str, ...] = ()  # a growing trial counts its looks itself
-    if verdict.look.rule == "always-valid":
-        looks = ("--always-valid",)
-    elif verdict.look.rule == "planned":
-        looks = ("--looks", f"{verdict.look.count}")
-    asked = ("gate", gate.condition, path, *again, *_metric(verdict), *looks)
-    then = _next(*asked, why="then the gate again")
-    codes = {caution.code for caution in verdict.cautions}
-    if "still-running" in codes:
-        return (_next("status", path, why="how far it is"), then)
-    if plan is not None or "ended-early" in codes:
-        return (_going_on(verdict, path, why="goes on measuring"), then)
-    counts = [count for one in gate.candidates for count in _needed(gate, one)]
-    within = [count for count in counts if count is not None]
-    least = min((one.found.sessions for one in gate.candidates), default=0)
-    if within:
-        more, why = max(within), "decides with a chance of 3 in 4 at least"
-    elif least < _FEW:
-        more, why = _FEW - least, _RESTS
-    else:
-        return (_next("sources", path, *_metric(verdict, "sources"), why=f"{_VARIES} decide it"),)
-    return (_going_on(verdict, path, why=why, sessions=more), then)
-
-
-def next_of_failing(path: str) -> Next:
-    """Give what to do next where runs failed, and no speed is the question."""
-    return _next("status", path, why="which runs failed")
-
-
-def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
-    """Give for each line that keeps a candidate undecided how many more sessions decide; None beyond 1,000."""
-    look, sessions = one.found.look, one.found.sessions
-    if one.found.design not in ("paired", "separate") or sessions < 2:
-        return
-    opened = one.benchmarks
-    if gate.on == "suite" and one.suite is not None:
-        opened = (one.suite,)
-    # of a growing trial the look i has alpha / (i (i + 1))
-    later = {"single": 1 / 6, "growing": look.count / (look.count + 2)}
-    alpha = look.alpha * later.get(look.rule, 1.0)
-    law = ErrorLaw(alpha=alpha, always_valid=look.always_valid)
-    for line in (x.line for x in opened if x.outcome == "undecided"):
-        if line.speedup is None or not line.error:
-            continue
-        # the distance to the limit takes the place of the one to equal speed
-        far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
-        asked = replace(line, speedup=far, sessions=sessions if line.of_suite else line.sessions)
-        more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
-        yield None if more is None else rounded(more)

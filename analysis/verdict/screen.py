@@ -10,13 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..methods.multilevel.page import (
+    advice_text,
+    chance_heading,
     interval_text,
     level_text,
+    looks_text,
     mean_cell,
     reason_text,
     speedup_text,
 )
-from ..methods.multilevel.result import Line, Multilevel
+from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
 from ..pages import as_text, number_format as figures
 from ..pages.difference import stuff_of
 from ..pages.model import (
@@ -35,18 +38,15 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.number_format import Word, outcome_word
-from ..words import WIDTH, shorten, shortened
-from .cautions import shown_cautions
-from .result import CandidateVerdict, Verdict, layouts_sentences, next_of
+from ..words import WIDTH, apart, shorten, shortened
+from .cautions import layouts_sentences, shown_cautions
+from .result import CandidateVerdict, Verdict, difference, heading, next_of
 from .sentence import (
     OF_RUNS,
     corrected,
-    difference,
     family,
-    heading,
     leading,
     quantile_sentences,
-    sentence_of,
     unanswered,
     with_whole_interval,
     word,
@@ -300,6 +300,94 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
         )
 
 
+# --- What ``--explain`` adds to a verdict: what it rests on, what would settle it, and what
+# other methods say.
+
+
+_SIDE, _HOST_NAME = 24, 20  # columns of names
+_CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
+
+
+def _explained(verdict: Verdict) -> Iterator[Section]:
+    """Give what the answer rests on, then each candidate's other methods."""
+    from .panel import ONE_VALUE, methods_table, reasons_section, sessions_are_runs
+
+    yield section(*_rests_on(verdict), title="what it rests on")
+    note = (ONE_VALUE,) if sessions_are_runs(verdict) else ()
+    for number, one in enumerate(verdict.candidates, 1):
+        if one.panel is not None:
+            ours, theirs = apart((one.variant, verdict.data.baseline), _SIDE)
+            yield section(
+                *note,
+                methods_table(f"methods-{number}", one.panel.methods),
+                reasons_section(one.panel.disagreements),
+                title=f"the published methods on the same data, {ours} against {theirs}",
+            )
+        if one.hosts is not None and one.hosts.disagreements:
+            from .fleet import disagreeing_sentences
+
+            texts = tuple(disagreeing_sentences(verdict, one.hosts))
+            yield Section(texts, title="hosts that disagree")
+
+
+def _rests_on(verdict: Verdict) -> Iterator[str]:
+    counts = verdict.counts
+    left_out = [f"{counts.warmups} warm-up runs"] if counts.warmups else []
+    left_out += [figures.counted(counts.failed, "failed run")] if counts.failed else []
+    without = f"; left out: {', '.join(left_out)}" if left_out else ""
+    yield f"{figures.counted(counts.runs, 'run')} count{without}"
+    if words := looks_text(verdict.look):
+        yield words
+    most = max((len(result.benchmarks) for result in verdict.compared), default=0)
+    if most > 1 and verdict.question.correction in _CORRECTIONS:
+        yield (
+            f"words of benchmarks are corrected for {most} of them (after "
+            f"{_CORRECTIONS[verdict.question.correction]}); intervals are not"
+        )
+    for one in verdict.candidates:
+        if (result := one.multilevel) is None:
+            continue
+        name = f"{shorten(one.variant, _NAME)}: " if len(verdict.candidates) > 1 else ""
+        yield from (f"{name}{text}" for text in (*_would_settle(result), *_more_hosts(one)))
+    if verdict.certificate is not None:
+        yield verdict.certificate.sentence
+
+
+def _more_hosts(one: CandidateVerdict) -> Iterator[str]:
+    """Say how many more hosts would decide what is undecided on hosts like these."""
+    if (level := one.hosts) is None:
+        return
+    texts = []
+    for more in level.more_hosts:
+        name = f"these {len(level.benchmarks)}" if more.benchmark is None else more.benchmark
+        count = f"> {MOST_SHOWN:,} more hosts"
+        if more.hosts is not None and more.hosts <= MOST_SHOWN:
+            count = figures.counted(more.hosts, "more host")
+        texts.append(f"{shorten(name, _HOST_NAME)}: {count}")
+    if texts:
+        yield f"would decide in 3 of 4 cases at least: {'; '.join(texts)}"
+
+
+def _would_settle(result: Multilevel) -> Iterator[str]:
+    """Say of each undecided line how much more would settle it, and whether runs alone would."""
+    texts = []
+    for line in result.lines:
+        advice = advice_text(line, result.outermost)
+        if line.reason and line.law != "identity":
+            continue
+        if advice:
+            name = f"these {len(result.benchmarks)}" if line is result.these else line.name
+            texts.append(f"{shorten(name, _NAME)}: {advice}")
+    if texts:
+        head = chance_heading(result.lines)
+        yield f"{head}: {'; '.join(texts)}" if head else "; ".join(texts)
+    undecided = [line.more_sessions for line in result.benchmarks if line.outcome == "undecided"]
+    suffice = [more.runs_suffice for more in undecided if more is not None]
+    if False in suffice:
+        of = f": {suffice.count(False)} of {len(suffice)} undecided benchmarks"
+        yield f"more runs alone would not do{of * (len(suffice) > 1)}"
+
+
 # --- The page.
 
 
@@ -355,10 +443,7 @@ def _whole(verdict: Verdict) -> Page:
             marks[row] = f"{marks.get(row, '')}[{number}]"
     if not verdict.question.explain:
         return _page(verdict, marks, ROWS, cautions=cautions)
-    from .panel import explained_sections
-
-    more = tuple(explained_sections(verdict))
-    return _page(verdict, marks, ROWS, more=more, cautions=cautions)
+    return _page(verdict, marks, ROWS, more=tuple(_explained(verdict)), cautions=cautions)
 
 
 def _page(
@@ -376,7 +461,7 @@ def _page(
     found += quantile_sentences(verdict.data.metric, verdict.quantile)
     command = next_of(verdict)
     last: tuple[Block, ...] = (*map(Note, notes), *(() if command is None else (command,)))
-    answer: list[str | Block] = [with_whole_interval(sentence_of(verdict))]
+    answer: list[str | Block] = [with_whole_interval(verdict.sentence)]
     if verdict.hosts:
         from .fleet import on_hosts_sentences, standing_sentences
 

@@ -1,15 +1,14 @@
-"""A verdict in one sentence: the answer, in per cent of what the baseline takes, with its interval.
-
-Screens, the report's first line and JSON say this sentence, and no other.
-"""
+"""What a line of a comparison says in words: its answer, or why there is none; of which values a quantile is; what is undecided."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
+from ..methods.multilevel.law import ErrorLaw
 from ..methods.multilevel.lines import TAKEN_BACK
 from ..methods.multilevel.page import (
     ROW_REASONS,
@@ -24,14 +23,13 @@ from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
 from ..pages.number_format import Word, outcome_word
-from ..words import WIDTH, shorten, shortened, shown
+from ..record.trial_files import OPEN_LOOKS
+from ..words import shorten, shown
 
 if TYPE_CHECKING:
     from ..data.iterations import QuantileBasis, Why
     from ..data.matrix import PerformanceMatrix
-    from ..data.runs import Unit
     from ..data.trial import Trial
-    from .result import CandidateVerdict, Verdict
 
 # --- Which quantiles are judged, in words: those of all values of a session, or those that
 # runs have each for itself.
@@ -102,100 +100,10 @@ def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
     yield Caution(OF_RUNS, text, short=short)
 
 
-# --- The heading of a verdict: what was measured, which metric, how much, and what counts as the same.
+# --- A line.
 
-
-_NAME = 28  # columns of a name
-_DESIGNS: dict[Unit, dict[str, str]] = {
-    "session": {
-        "paired": "paired",
-        "separate": "sides measured in separate sessions",
-        "one session, blocks": "within one session",
-        "one session, runs": "within one session",
-        "confounded": "one session a side",
-    },
-    "host": {
-        "paired": "paired",
-        "separate": "sides measured apart",
-        "one session, blocks": "on one host",
-        "one session, runs": "on one host",
-        "confounded": "one host a side",
-    },
-}
-
-
-def heading(verdict: Verdict) -> str:
-    """Say what was measured, by which metric, how often, and what counts as the same."""
-    metric = "wall time" if verdict.data.metric == "wall" else short_name(verdict.data.metric)
-    metric += ", higher is better" * (verdict.data.better == "higher")
-    margin = f"same within {100 * verdict.question.margin:g} %" if verdict.candidates else ""
-    parts = [_measured(verdict), metric, _amount(verdict), margin, _look(verdict)]
-    if len(" · ".join(filter(None, parts))) > WIDTH:  # on one line, if possible
-        parts.remove(margin)
-    return " · ".join(filter(None, parts))
-
-
-def _look(verdict: Verdict) -> str:
-    """Say which look this is, where a trial grows or looks are planned."""
-    if verdict.look.always_valid:
-        return "valid at every look"
-    if verdict.look.rule == "planned" and verdict.look.count > 1:
-        return f"one of {verdict.look.count} looks"
-    return f"look {verdict.look.count}" if verdict.look.rule == "growing" else ""
-
-
-def _measured(verdict: Verdict) -> str:
-    """Name what was measured: a campaign on its host, or two sides."""
-    if verdict.data.campaign is None:
-        names = [*(one.variant for one in verdict.candidates[:1]), verdict.data.baseline]
-        return " against ".join(map(short_name, names))
-    campaign = short_name(verdict.data.campaign)
-    if verdict.hosts:
-        judged = [one.host for one in verdict.hosts if one.judged]
-        of = f"{len(judged)} of " if len(judged) < len(verdict.hosts) else ""
-        if not of and any(one.hosts is not None for one in verdict.candidates):
-            return campaign  # how many there are is said with their sessions
-        return f"{campaign} on {of}{figures.counted(len(verdict.hosts), 'host')}"
-    if verdict.data.host is None:
-        return campaign
-    # files from which a trial was imported may name none
-    name = "an unknown host" if verdict.data.host == "unknown" else short_name(verdict.data.host)
-    return f"{campaign} on {name}"
-
-
-def _amount(verdict: Verdict) -> str:
-    """Say how many sessions and runs there are, and how the sides go together."""
-    levels = [one.hosts for one in verdict.candidates if one.hosts is not None]
-    if levels:
-        return amount_on_hosts(levels[0], verdict.counts.session_runs)
-    amount = figures.counted(verdict.counts.sessions, verdict.data.outermost)
-    if verdict.quantile is not None and verdict.quantile.level == "session":
-        pass  # one value each, of however many runs
-    elif verdict.counts.session_runs is None:
-        amount = f"{verdict.counts.runs} runs"
-    else:
-        amount += f" x {_counted(verdict.counts.session_runs, 'run')}"
-    designs = dict.fromkeys(_DESIGNS[one.outermost][one.design] for one in verdict.compared)
-    return ", ".join([amount, *designs])
-
-
-def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:
-    """Say how much was measured on several hosts: ``4 hosts x 5 sessions x 10 runs``."""
-    parts = [_counted((len(level.hosts),) * 2, "host"), _counted(level.sessions_each, "session")]
-    if session_runs is not None:
-        parts.append(_counted(session_runs, "run"))
-    return " x ".join(parts)
-
-
-def _counted(ends: tuple[int, int], noun: str) -> str:
-    low, high = ends
-    return f"{low if low == high else f'{low} to {high}'} {noun}{'s' * (high != 1)}"
-
-
-NameOf = Callable[[str], str]
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-_LISTED = 3  # names of those between which nothing is decided
-_UNNAMED = "command"  # the only benchmark of commands that were compared: nobody named it
+_NAME = 28  # columns of a name
 REASONS = ROW_REASONS | {
     "below-resolution": "the runs are below the clock's resolution",
     "no-steady-state": "too many runs reach no steady state",
@@ -218,102 +126,12 @@ def leading(result: Multilevel | HostLevel) -> Line | None:
     return known[0] if len(known) == 1 else None
 
 
-def answering(one: CandidateVerdict) -> Line | None:
-    """Give the line that a candidate's sentence is about: of a fleet, that of its very hosts."""
-    result = one.hosts or one.multilevel
-    return None if result is None else leading(result)
-
-
-def difference(line: Line, verdict: Verdict) -> Difference:
-    """Give what a line of a verdict says, in per cent of the baseline."""
-    return Difference.of(
-        line, metric=verdict.data.metric, unit=verdict.data.unit, better=verdict.data.better
-    )
-
-
-def sentence_of(verdict: Verdict, named: NameOf | None = None) -> str:
-    """Say the answer in one sentence, without a full stop.
-
-    Parameters
-    ----------
-    verdict : Verdict
-        Of a trial, a fleet or two sides.
-    named : function, optional
-        How a variant is called.
-    """
-    if named is None:
-        sides = [verdict.data.baseline, *(one.variant for one in verdict.candidates)]
-        named = shortened(sides, _NAME).__getitem__
-    if not verdict.candidates:
-        return _alone(verdict, named)
-    known = [one for one in verdict.candidates if one.multilevel is not None]
-    lost = [named(one.variant) for one in verdict.candidates if one.multilevel is None]
-    base = named(verdict.data.baseline)
-    if not known:
-        return f"nothing could be compared with {base}"
-    found = (
-        _of_one(known[0], verdict, named) if len(known) == 1 else _of_several(known, verdict, named)
-    )
-    if not lost:
-        return found
-    return f"{found}; nothing could be compared of {figures.listed(lost, _LISTED)}"
-
-
 def with_whole_interval(text: str) -> str:
     """Keep the interval at a sentence's end on one line."""
     head, mark, tail = text.rpartition(" (")
     if not mark or not tail.endswith(")"):
         return text
     return f"{head}{mark}{tail.replace(' ', _NO_BREAK)}"
-
-
-def _alone(verdict: Verdict, named: NameOf) -> str:
-    """Say what the only variant takes."""
-    ours = named(verdict.data.baseline)
-    if len(verdict.alone) != 1:
-        return f"{ours} was measured alone: there is nothing to compare"
-    (only,) = verdict.alone
-    verb = Difference(
-        None, None, None, verdict.data.metric, verdict.data.unit, verdict.data.better
-    ).verb
-    text = f"{ours} {verb} {figures.quantity(only.mean, verdict.data.unit)}"
-    if only.low is None or only.high is None:
-        return f"{text}: there is nothing to compare"
-    ends = (figures.quantity(end, verdict.data.unit) for end in (only.low, only.high))
-    return f"{text} ({' to '.join(ends)}): there is nothing to compare"
-
-
-def where_text(one: CandidateVerdict) -> str:
-    """Say over what an answer holds: `` over these 8 benchmarks``, `` on text``."""
-    result, line = one.multilevel, answering(one)
-    if result is None:
-        return ""
-    parts = []
-    if line is None or line.of_suite:
-        lacking = 0 if one.hosts is None else len(one.hosts.left_out)
-        parts.append(f" over these {len(result.benchmarks) - lacking} benchmarks")
-    elif line.name != _UNNAMED:
-        parts.append(f" on {short_name(line.name)}")
-    if one.hosts is not None:
-        comma = "," if parts and parts[0].startswith(" on ") else ""
-        parts.append(f"{comma} on these {len(one.hosts.hosts)} hosts")
-    return "".join(parts)
-
-
-def _of_one(one: CandidateVerdict, verdict: Verdict, named: NameOf) -> str:
-    result, line = one.multilevel, answering(one)
-    assert result is not None  # who calls has looked
-    ours, base, where = named(one.variant), named(verdict.data.baseline), where_text(one)
-    why = unanswered(result, line, ours)
-    if line is None or why:
-        return f"no answer for {ours} against {base}{where}: {why or 'there is no common mean'}"
-    found = difference(line, verdict)
-    if counted := counted_sentence(line, found, (ours, base), line.outcome, where):
-        return counted
-    answer = found.answer(line.outcome, ours, base, margin=verdict.question.margin, where=where)
-    if line.outcome == "undecided" or not (interval := found.interval()):
-        return answer
-    return f"{answer} ({interval})"
 
 
 def counted_sentence(
@@ -372,7 +190,7 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
     return REASONS["depends"] if result.withheld else fails
 
 
-# ---- one line in a table
+# ---- in a table
 
 
 def word(line: Line, unit: str) -> str:
@@ -409,73 +227,45 @@ def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
     return tuple((name, line) for name, line in lines if line is not None)
 
 
-# ---- several candidates
+# --- What is undecided, and what would decide it.
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    """A variant with the ends of its speedup over the baseline, which itself has 1."""
+class OpenLine(NamedTuple):
+    """An undecided line: its name, and how many more sessions would decide it, None beyond 1,000 or if not `known`."""
 
-    variant: str
-    low: float
-    high: float
-    one: CandidateVerdict | None = None
+    name: str
+    sessions: int | None
+    known: bool = True
 
 
-def _of_several(known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf) -> str:
-    entries = [_Ranked(verdict.data.baseline, 1.0, 1.0), *(_ranked(one, named) for one in known)]
-    # not behind any other, by intervals that do not meet
-    first = [e for e in entries if not any(other.low > e.high for other in entries)]
-    where, count = where_text(known[0]), len(entries)
-    timed = Difference(
-        None, None, None, verdict.data.metric, verdict.data.unit, verdict.data.better
-    ).timed
-    place = "fastest" if timed else "best"
-    label = "" if timed else f" by {shorten(shown(verdict.data.metric), _NAME)}"
-    names = [named(e.variant) for e in first]
-    if len(first) == 1:
-        return _leader(first[0], known, verdict, named, f"is the {place} of {count}")
-    if len(first) == count:
-        lines = [line for one in known if (line := answering(one)) is not None]
-        if all(line.outcome == "equivalent" for line in lines):
-            others = _series([named(one.variant) for one in known], "and")
-            within = f"by more than {100 * verdict.question.margin:g} %"
-            return (
-                f"{named(verdict.data.baseline)} and {others} do not differ{where}{label} {within}"
-            )
-        return f"no difference found between {_series(names, 'and')}{where}{label}"
-    return f"{place} of {count}{where}{label}: {_series(names, 'or')} (undecided between them)"
+def open_lines(result: Multilevel) -> Iterator[OpenLine]:
+    """Give the undecided lines of a candidate that more sessions might decide."""
+    if result.design == "confounded":
+        return
+    for line in result.lines:
+        if line.outcome != "undecided":
+            continue
+        counted = line.law == "identity" and line.more_sessions is not None
+        if not counted and (line.speedup is None or line.reason is not None):
+            continue
+        if result.look.rule == "repeated" and not line.of_suite:
+            yield _at_a_later_look(line, result)
+            continue
+        name = f"these {len(result.benchmarks)}" if line is result.these else line.name
+        more = line.more_sessions
+        if more is None:
+            yield OpenLine(name, None, known=False)
+        else:
+            yield OpenLine(name, more.worthwhile)
 
 
-def _ranked(one: CandidateVerdict, named: NameOf) -> _Ranked:
-    line, low, high = answering(one), 0.0, math.inf
-    result, name = one.multilevel, named(one.variant)
-    if result and line and line.low and line.high and not unanswered(result, line, name):
-        low = 0.0 if line.cut and line.cut.withholds("faster") else line.low
-        high = math.inf if line.cut and line.cut.withholds("slower") else line.high
-    return _Ranked(one.variant, low, high, one)
-
-
-def _leader(
-    first: _Ranked, known: Sequence[CandidateVerdict], verdict: Verdict, named: NameOf, place: str
-) -> str:
-    """Say who is before all others, and by how much: before the baseline, or as the baseline before the next."""
-    base = named(verdict.data.baseline)
-    if first.one is not None:
-        line = answering(first.one)
-        assert line is not None  # it has an interval
-        found = difference(line, verdict)
-        what = f"{found.phrase().partition(' ')[2]} {found.link} {base}{where_text(first.one)}"
-        return f"{named(first.variant)} {place}: {what} ({found.interval()})"
-    nearest = max(known, key=lambda one: getattr(answering(one), "speedup", None) or 0.0)
-    line = answering(nearest)
-    assert line is not None  # each is behind the baseline
-    found = difference(line, verdict)
-    where = where_text(nearest)
-    return f"{base} {place}{where}: {named(nearest.variant)} {found.phrase()} ({found.interval()})"
-
-
-def _series(names: Sequence[str], last: str) -> str:
-    if len(names) > _LISTED + 1:
-        return figures.listed(names, _LISTED, last=f" {last}")
-    return f"{', '.join(names[:-1])} {last} {names[-1]}"
+def _at_a_later_look(line: Line, result: Multilevel) -> OpenLine:
+    """Give how many more sessions would decide a command that is looked at again and again: at one of the looks."""
+    law, most = ErrorLaw(alpha=result.look.alpha), OPEN_LOOKS[-1] - line.sessions
+    margin, more = math.log1p(result.margin), None
+    if most > 0:
+        more = sessions_needed(line, law, margin, limit=most, chance=AT_LOOKS)
+    if more is not None:
+        last = line.sessions + more
+        more = next((n for n in OPEN_LOOKS if n >= last), last) - line.sessions
+    return OpenLine(result.candidate, more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,13 +16,17 @@ from ..data.iterations import printed_counts
 from ..data.trial import Trial, cut_rows
 from ..data.trial_cautions import SINGLE
 from ..errors import InsufficientDataError, UsageError
+from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence
+from ..stats.multiplicity import Correction
 from ..words import command_line
 
 if TYPE_CHECKING:
+    from ..data.fleet import OpenedFleet
     from ..data.matrix import PerformanceMatrix
+    from ..methods.multilevel.result import Multilevel
     from ..record.trial_files import Manifest
     from ..stats.samples import Flags
 
@@ -231,6 +236,65 @@ def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], wh
     for name in asked or ():
         if name not in there:
             raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a trial, of a fleet or of two sides, with the meanings of `judge`.
+
+    `usual`: Whether the metric is the one that is judged where nobody names one.
+    """
+
+    metric: str
+    confidence: float
+    benchmarks: Sequence[str] | None
+    variants: Sequence[str] | None = None
+    margin: float = 0.0
+    correction: Correction = "none"
+    weights: Mapping[str, float] | None = None
+    looks: int | None = None
+    always_valid: bool = False
+    explain: bool = False
+    certificate: str | Path | None = None
+    unnamed: Sequence[str] = ()
+    usual: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        asked: Trial | OpenedFleet,
+        metric: str | None,
+        **rules: Any,  # noqa: ANN401 - the further fields
+    ) -> Question:
+        """Ask for a metric; where none is named for the usual one, whatever other ones benchmarks declare."""
+        if metric is not None:
+            return cls(metric, usual=asked.is_usual(metric), **rules)
+        return cls(asked.default_metric, unnamed=asked.unnamed, **rules)
+
+    def chosen_in(self, trial: Trial) -> tuple[str, ...]:
+        """Name the variants of a trial that are judged, the baseline among them."""
+        chosen = candidates_in(trial, self.variants)
+        known_names("benchmark", self.benchmarks, trial.manifest.benchmarks, str(trial.path))
+        return chosen
+
+    def compare(
+        self,
+        candidate: PerformanceMatrix,
+        baseline: PerformanceMatrix,
+        looks: Looks | int = 1,
+        beside: Sequence[Multilevel] = (),
+    ) -> Multilevel:
+        """Compare two sides by their sessions."""
+        return multilevel(
+            candidate,
+            baseline,
+            confidence=self.confidence,
+            margin=self.margin,
+            correction=self.correction,
+            weights=self.weights,
+            looks=looks,
+            beside=beside,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

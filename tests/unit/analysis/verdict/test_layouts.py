@@ -18,8 +18,8 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import BUILDS, Artifact, BuildRecord
 from analysis.stats.arguments import stream
+from analysis.verdict.cautions import counted_layouts, layouts_sentences
 from analysis.verdict.judging import judge, judge_sources
-from analysis.verdict.result import VariantLayouts, layouts_sentences
 
 
 def build(variant: str, session: int, digest: str, segment: int = 0) -> bytes:
@@ -123,12 +123,12 @@ def test_a_session_that_was_built_twice_has_the_layout_that_was_measured(trial):
     twice = build("new", 3, "new2") + build("new", 3, "new3", segment=1)
     others = b"".join(build("new", s, f"new{s}") for s in (1, 2, 4, 5, 6))
     (one,) = judge(read_trial(trial(twice + others))).layouts
-    assert one == VariantLayouts(variant="new", layouts=6, sessions=6)
+    assert (one.variant, one.layouts, one.sessions) == ("new", 6, 6)
 
 
 def test_one_side_that_is_built_once_is_named():
-    one = VariantLayouts(variant="new", layouts=6, sessions=6)
-    assert layouts_sentences([one], ["old", "new"]) == (
+    found = counted_layouts([{"new": [(("build/new", f"{k}"),) for k in range(6)]}])
+    assert layouts_sentences(found, ["old", "new"]) == (
         "6 layouts of new:",
         "the interval speaks for layouts that the linker may draw, but for one build of old",
     )

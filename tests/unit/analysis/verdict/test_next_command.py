@@ -14,9 +14,9 @@ import pytest
 from analysis.data.trial import read_trial
 from analysis.pages.number_format import time_span
 from analysis.record.trial_files import LOOKS, LooksPlan
-from analysis.verdict.gate import gate_verdict
+from analysis.verdict.gate import gate_verdict, next_of_gate
 from analysis.verdict.judging import judge
-from analysis.verdict.result import WayOn, next_of, next_of_gate
+from analysis.verdict.result import WayOn, next_of
 
 
 @pytest.fixture
