@@ -299,9 +299,8 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "sources_of_table": (
         analysis.sources_of_table,
         {"table": TABLE, "response": "y", "flags": ["f"], "group": "g", "ignore": ["i"]}
-        | {"variation": "s", "runs": 3, "folds": 2, "test_share": 0.3, "repeats": 2}
-        | {"resamples": 20, "confidence": 0.9, "progress": None}
-        | {"rng": rng(), "seed": 1, "workers": 1},
+        | {"variation": "s", "runs": 3, "folds": 2, "test_share": 0.3, "progress": None}
+        | {"repeats": 2, "resamples": 20, "confidence": 0.9, "rng": rng(), "seed": 1, "workers": 1},
     ),
     "trial_costs": (analysis.trial_costs, {"trial": analysis.read_trial(SAMPLE)}),
     "variance_components": (analysis.variance_components, {"candidate": A, "baseline": B}),
@@ -350,9 +349,8 @@ PUBLIC: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "calibrate_trial": (
         analysis.calibrate_trial,
-        {"trial": SMALL, "pair": ("new", "old"), "methods": ["welch"]}
-        | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1}
-        | {"workers": 1},
+        {"trial": SMALL, "pair": ("new", "old"), "methods": ["welch"], "workers": 1}
+        | {"metric": "wall", "confidence": 0.9, "power": 0.9, "rng": rng(), "seed": 1},
     ),
     "judge": (
         analysis.judge,
