@@ -291,7 +291,7 @@ class PerformanceMatrix:
     @classmethod
     def of_array(cls, name: str, values: ArrayLike, better: Better | None) -> Self:
         """Build a matrix from an array as papers have it: a row for each benchmark, its runs in the columns."""
-        rows = numbers(values, name, dimensions=None)
+        rows = numbers(values, f"the values of {name}", dimensions=None)
         if rows.ndim != 2:
             what = f"{name} must have a row for each benchmark, and is {rows.ndim}-dimensional"
             raise UsageError(

@@ -313,6 +313,8 @@ def _nothing(
     if zeros:
         what = f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
         fix = "compare another metric, or make the runs longer"
+    elif runs.manifest.origin == "imported" and metric not in runs.manifest.metrics:
+        fix = f"name another metric: {', '.join(runs.manifest.metrics)}"
     elif basis is not None and (runs.of_variant(variant) & runs.measured).any():
         fix = f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
     return InsufficientDataError(what, str(runs.path), fix, n=0, needed=1)
@@ -430,15 +432,12 @@ def _counted(
     apart = runs.measured & apart_of(runs, metric)
     if kind_of(runs.manifest, metric).of == "build":
         apart = np.zeros_like(apart)
+    by_design = "run left out by design: counters are read in some blocks, times in the others"
     for code, which, text in (
         ("warm-up-left-out", runs.warmup, "warm-up run left out"),
         ("failed-left-out", runs.candidates & (runs.outcome != 0), "failed run left out"),
         ("metric-missing", missing, f"run without {metric}{few}"),
-        (
-            "counted-left-out",
-            apart,
-            "run left out by design: counters are read in some blocks, times in the others",
-        ),
+        ("counted-left-out", apart, by_design),
     ):
         if count := int((mine & which).sum()):
             noun, run, rest = text.partition("run")

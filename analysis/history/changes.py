@@ -200,7 +200,7 @@ MOST = LENGTHS[-1]
 CORRECTED = 20  # values from which on it can be seen how much neighbours resemble each other
 RISKS = (0.001, 0.2)
 _RESEMBLES = 1.64  # over the root of the number of values: an autocorrelation that is corrected for
-_WIDEST = 300.0  # of a half width of logarithms that can be written as a ratio
+_WIDEST = 300.0  # of a half width, or a difference, of logarithms that can be written as a ratio
 _BETWEEN = (-0.3, 0.9)  # an autocorrelation is taken to lie there
 _RISK = 0.05  # of the interval of a step, shared by all places at which it might have been
 REFERENCES = (
@@ -355,7 +355,7 @@ def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
     Raises
     ------
     AnalysisError
-        If a value is not finite, or there are more than 400.
+        If a value is not finite, they lie too far apart for logarithms, or there are more than 400.
     UsageError
         If `risk` lies outside of its range.
 
@@ -367,14 +367,14 @@ def changes(values: ArrayLike, *, risk: float = 0.05) -> Changes:
     x = numbers(values, "the values", dimensions=1, wrong=AnalysisError)
     if not np.isfinite(x).all():
         k = int(np.argmin(np.isfinite(x)))
-        raise AnalysisError(
-            f"the value is {float(x[k])!r}", f"value {k} of {x.size}", "leave the night out"
-        )
+        what, where = f"the value is {float(x[k])!r}", f"value {k} of {x.size}"
+        raise AnalysisError(what, where, "leave the night out")
+    if x.size and (width := float(x.max()) - float(x.min())) > _WIDEST:
+        what = f"the values lie too far apart for logarithms: up to {width:.3g}"
+        raise AnalysisError(what, fix="give the logarithms of times: numpy.log(times)")
     if x.size > MOST:
-        raise AnalysisError(
-            f"{x.size} values are more than the {MOST} whose law is known",
-            fix=f"give the newest {MOST}",
-        )
+        what = f"{x.size} values are more than the {MOST} whose law is known"
+        raise AnalysisError(what, fix=f"give the newest {MOST}")
     if not RISKS[0] <= risk <= RISKS[1]:
         raise UsageError(f"risk must lie between {RISKS[0]} and {RISKS[1]}, not {risk!r}")
     return changes_at(looked_at(x), float(risk))

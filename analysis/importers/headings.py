@@ -475,7 +475,7 @@ def long_mapping(
 
 
 def _holding(headings: Sequence[str], places: Sequence[int]) -> str:
-    listed = figures.listed([headings[k] for k in places], _SHOWN)
+    listed = figures.listed([headings[k] or "''" for k in places], _SHOWN)
     return f"{listed} hold{'s' * (len(places) == 1)}"
 
 

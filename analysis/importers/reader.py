@@ -135,7 +135,7 @@ def _has_variant(path: Path, variant: str) -> bool:
 
 
 def open_trial(
-    path: Path,
+    path: str | Path,
     level: str = "process",
     better: Better | None = None,
     *,
@@ -149,7 +149,7 @@ def open_trial(
     columns of tables their roles, such as ``{"value": "time_ms"}``.
     """
     with reading_columns(columns):
-        return _opened_trial(path, level, better, by, decimal)
+        return _opened_trial(Path(path), level, better, by, decimal)
 
 
 def _opened_trial(

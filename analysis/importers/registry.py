@@ -116,10 +116,9 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     if len(found) == 1 and not trials:
         return found[0]
     if trials and not found:
-        one = trials[0] == str(opened.path)
-        held = "this is a trial of fairtrial" if one else "the folder holds trials of fairtrial"
+        held = "this is a trial" if trials[0] == str(opened.path) else "the folder holds trials"
         fix = f"every command reads them as they are: name one, such as {trials[0]}"
-        raise UsageError(held, opened.source, fix)
+        raise UsageError(f"{held} of fairtrial", opened.source, fix)
     if found:
         kinds = [tool.kind for tool in found] + [f"a folder with the trial {t}" for t in trials[:1]]
         fix = f"say which with --format ({', '.join(tool.name for tool in found)})"
@@ -130,7 +129,8 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     data = opened.structure()
     lists = [path or "$" for path in sorted(_paths(data, "list"))]
     lie = f"; lists of numbers lie at {listed(lists, 3)}" if lists else ""
-    roles = _columns_in(data, lists)
+    nameless = isinstance(data, list) and lists == ["[*]"]  # a column would pool them
+    roles = "" if nameless else _columns_in(data, lists)
     fix = "give its single runs as a long CSV: benchmark, variant, run, value"
     fix = f"say what is what, --columns '{roles}', or {fix}" if roles else fix
     if data is None and re.match(r"[^\n,;\t|]+[,;\t|][^\n]*\d", opened.head()):

@@ -408,7 +408,7 @@ class Simulation:
                 sessions = None if matrix.sessions is None else matrix.sessions[k]
                 self._strata.append((f"{side}/{bench}", residuals(logs, sessions)))
         log = components.sign_of(ours) * float(np.mean(means[:half]) - np.mean(means[half:]))
-        self.speedup = math.exp(log)
+        self.speedup = exponential(log)
         self._known: dict[int, tuple[Floats, Floats]] = {}
 
     def trials(self, runs: int) -> tuple[Floats, Floats]:

@@ -181,6 +181,9 @@ def numbers(
     stand. `dimensions`: How many; any number if None. `wrong`: The error for what are no numbers,
     or too many dimensions. A whole number beyond all doubles is an AnalysisError.
     """
+    if np.ma.is_masked(values):  # asarray forgets the mask
+        fix = "give those that count: values.compressed(), of a matrix row by row, to PerformanceMatrix.from_samples"
+        raise wrong(f"{what} are masked in part", where, fix)
     try:
         found = np.asarray(values)
     except (TypeError, ValueError, OverflowError):  # lists of different lengths
@@ -192,11 +195,8 @@ def numbers(
         try:
             found = found.astype(np.float64)
         except OverflowError:
-            raise AnalysisError(
-                f"{what} leave the range of numbers: one exceeds 1.8e308",
-                where,
-                "choose a larger unit",
-            ) from None
+            leave = f"{what} leave the range of numbers: one exceeds 1.8e308"
+            raise AnalysisError(leave, where, "choose a larger unit") from None
     if found.dtype.kind not in "iuf":
         raise wrong(f"{what} are not numbers, but {shown(values)}", where)
     if dimensions is not None and found.ndim != dimensions:

@@ -481,10 +481,8 @@ def times_of(trial: Trial) -> dict[str, VariantTimes]:
         rows, lost = np.flatnonzero(used & mine), int((failed & mine).sum())
         if not (rows.size or lost):
             continue
-        numbers = {
-            key: trial.numbers[key][rows]
-            for key in ("wall_ns", "user_s", "system_s", "max_rss_bytes")
-        }
+        kinds = ("wall_ns", "user_s", "system_s", "max_rss_bytes")
+        numbers = {key: trial.numbers[key][rows] for key in kinds}
         sessions = trial.session[rows]
         walls = np.where(cut[rows], limits[rows], numbers["wall_ns"] / 1e9)
         # without runs, or where some are unknown or 0, there is no geometric mean
@@ -555,6 +553,7 @@ def _arithmetic(values: _Floats, sessions: _Integers) -> float | None:
 # Student's t on them is the interval. One session has its blocks instead, and speaks of itself only.
 
 _ROUNDING = 1e-12  # logs that differ by less are equal
+_LOGS = -744.0, 709.0  # an interval's ends are cut where no number holds them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -592,12 +591,14 @@ def _by_itself(matrix: PerformanceMatrix, k: int, confidence: float) -> VariantS
             unit, drawn = "block", _means(logs, matrix.blocks[k])[0]
     centre = float(means.mean())
     half = _half_width(drawn, confidence)
+    ends = None if half is None else np.exp(np.clip((centre - half, centre + half), *_LOGS))
+    low, high = (None, None) if ends is None else ends.tolist()
     return VariantSummary(
         variant=matrix.name,
         benchmark=matrix.benchmarks[k],
         mean=float(np.exp(centre)),
-        low=None if half is None else float(np.exp(centre - half)),
-        high=None if half is None else float(np.exp(centre + half)),
+        low=low,
+        high=high,
         unit=unit,
         sessions=means.size,
         runs=values.size,
@@ -612,7 +613,5 @@ def _half_width(drawn: _Floats, confidence: float) -> float | None:
     if drawn.size < 2:
         return None
     sd = float(drawn.std(ddof=1))
-    if sd < _ROUNDING:
-        return 0.0
     t = -float(stdtrit(drawn.size - 1, (1 - confidence) / 2))
-    return t * sd / float(np.sqrt(drawn.size))
+    return min(t * sd / float(np.sqrt(drawn.size)), 300.0) if sd >= _ROUNDING else 0.0

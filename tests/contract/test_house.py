@@ -291,9 +291,7 @@ def test_files_import_each_other_in_no_circle(drawn):
         if (other := used if used in files else used.rpartition(".")[0]) in files and other != name
     }
     assert len(arrows) > 3 * len(files)  # the control
-    circles = drawn.circles(dict.fromkeys(files, 1), arrows)
-    found = Counter(room_of(name) for circle in circles for name in circle)
-    assert found <= Counter({"analysis.verdict": 7}), circles  # its number may only fall
+    assert drawn.circles(dict.fromkeys(files, 1), arrows) == []
 
 
 def test_circles_and_arrows_up_are_counted(drawn):

@@ -468,7 +468,8 @@ def fit_cautions(
     n, most = x.size, table.shape[1]
     distinct = int(np.count_nonzero(np.diff(x))) + 1
     lost = int(np.isnan(table[:, : min(most, n)]).sum())
-    narrow = floor == 0 and lost > 0 and bool(x[-1] - x[0] < 2 * _UNIT_LIMIT)
+    single = distinct > 2 and lost == 2 * min(most, n) - 2  # nothing but one Gaussian is left
+    narrow = floor == 0 and lost > 0 and (single or bool(x[-1] - x[0] < 2 * _UNIT_LIMIT))
     return cautions_of(
         {
             "few-values": n < FEW_VALUES and f"{n} values hardly determine a number of components",
@@ -478,7 +479,7 @@ def fit_cautions(
             "steps instead of the program",
             "spread-too-small": narrow
             and "the spread is so small in this unit that only one Gaussian is allowed (variances "
-            "up to 2.2e-16 are refused): fit in a smaller unit",
+            "up to 2.2e-16 are refused): fit in a smaller unit, or give the clock's step as resolution",
             "candidates-discarded": not narrow and discarded(lost, 2 * min(most, n)),
             "variance-at-floor": floored > 0
             and f"{floored} of {k} components have the least variance allowed: see the floor",

@@ -136,6 +136,14 @@ def test_a_value_that_is_not_finite_is_refused(bad: float) -> None:
         changes([0.0] * 3 + [bad] + [0.0] * 6)
 
 
+def test_times_in_the_place_of_their_logarithms_are_refused() -> None:
+    # seen: nanoseconds, not their logarithms, ended with a ZeroDivisionError when they were printed
+    nanoseconds = 5e9 * np.exp(stepped(40, 20, 0.1, seed=2))
+    with pytest.raises(AnalysisError, match=r"too far apart for log(?s:.*)numpy\.log\(times"):
+        changes(nanoseconds)
+    assert changes(np.log(nanoseconds)).places == (20,)
+
+
 def test_risks_and_lengths_outside_of_the_table_are_refused() -> None:
     for risk in (0.0005, 0.3, math.nan):
         with pytest.raises(UsageError, match="risk"):

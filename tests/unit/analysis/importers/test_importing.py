@@ -58,6 +58,8 @@ def test_a_process_is_a_row_with_its_iterations(tmp_path: Path) -> None:
     assert trial.matrix("v", "time").blocks is None
     assert trial.matrix("v", "time").failed == {"b": 1}
     assert trial.default_metric == "time"
+    with pytest.raises(FairtrialError, match="fix: name another metric: time, rss"):
+        trial.matrix("v")  # seen: "measure more"
     assert trial.manifest.origin == "imported"
     assert trial.manifest.cpu_model == "C 1"
     assert trial.manifest.host == "unknown"

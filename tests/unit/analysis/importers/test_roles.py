@@ -390,6 +390,7 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ("size,gcc,clang,speedup\n10,1,2,2\n100,3,4,3\n", "size, gcc.*'benchmark=size, variant=gcc.clang'$"),
         ("Algorithm,10,100\nquick,1,2\nheap,3,4\n", "10, 100 hold.*'benchmark=Algorithm, variant=10.100'$"),
         (",10,100\n1,1,2\n4,3,4\n", "head the names 'benchmark', and say which: .*=benchmark, variant=10.100'$"),
+        (",run1,run2\na,1,2\nb,3,4\n", "benchmark or a variant: '' holds text\n.*head the names 'benchmark'"),
         ("runtime,gap,ms\na b,1,2\nc,1,3\n", "runtime holds text\n.*'benchmark=runtime, value=ms'"),
         ("bench,run,time_ms\na,warmup,9\na,1,1\n", ":2: the column 'run' holds 'warmup'"),
         ("run,time_ms\n1,10\n2,11\nAverage,10.5\n", ":4: the column 'run' holds 'Average'"),

@@ -75,6 +75,15 @@ def test_one_run_has_no_interval_and_equal_runs_one_without_width():
     assert (equal.low, equal.high) == pytest.approx((2.0, 2.0))
 
 
+def test_ends_that_no_number_holds_are_cut():
+    # authority: Student's t, 636.6 here, so half is 2,199 on the log scale. Seen: ZeroDivisionError, exit code 70
+    for middle in (1.0, 1e-306, 1e303):
+        found = judge_alone(matrix([middle, 1000 * middle], [1, 2]), confidence=0.999)
+        (far,) = found.alone
+        assert 0 < far.low < far.mean < far.high < np.inf
+        assert "v takes" in str(found)
+
+
 def test_a_side_alone_says_what_its_trial_says(synthetic, tmp_path):
     values = {b: RNG.lognormal(0, 0.1, 12).tolist() for b in ("x", "y")}
     trial = read_trial(synthetic({"only": values}, sessions=3).write(tmp_path / "t"))

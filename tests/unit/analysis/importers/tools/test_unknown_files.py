@@ -49,6 +49,7 @@ def test_a_text_gets_one_sentence_and_the_remedy(foreign, text) -> None:
         ({"results": [{"name": "a", "times": [1, 2.5]}, {"name": "b", "times": [3]}]}, "results[*].times"),
         ({"sort": {"runs": [1, 2]}, "hash": {"runs": [3, 4]}}, "[*].runs"),
         ({"sort": [1, 2], "hash": [3, 4]}, "[*]"),
+        ([[1, 2], [3, 4]], "[*]"),  # rows of two benchmarks
         ({"old": {"b": [[1, 2], [3]]}, "about": "x"}, "old.b[*]"),
         ([[["a", 1], [1, 2]]], "[*][*]"),
         ([1, 2], "$"),
@@ -66,6 +67,7 @@ def test_lists_of_numbers_are_named_by_their_paths(foreign, content, lists) -> N
         foreign(json.dumps(content), "r.json")
     where = f"; lists of numbers lie at {lists}" * bool(lists)
     assert told.value.what == f"no tool is known for this file{where}"
+    assert "--columns 'value=[*]'" not in told.value.fix  # would pool them
 
 
 @pytest.mark.parametrize(

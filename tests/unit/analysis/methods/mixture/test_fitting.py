@@ -111,6 +111,13 @@ class TestEdges:
         assert small.components == 1
         assert any("smaller unit" in caution for caution in small.cautions)
         assert fit_mixture(bimodal * 1e9).components == fit_mixture(bimodal).components == 2
+        # seen: 500 and 1,500 ns of sd 10 ns, in seconds, are one Gaussian, and no caution named the unit
+        apart = np.where(bimodal < 12, bimodal, 100 + bimodal) * 1e-8
+        small = fit_mixture(apart)
+        assert (small.components, small.cautions[0].code) == (1, "spread-too-small")
+        assert "or give the clock's step as resolution" in small.cautions[0].text
+        steps = fit_mixture(apart, resolution=1e-10)
+        assert steps.components == fit_mixture(apart * 1e9).components == 2
 
     @pytest.mark.parametrize("n", [10, 200, 2000, 5000])
     def test_two_values(self, n: int) -> None:
