@@ -14,6 +14,7 @@ from ...stats.samples import Array, Flags
 from .advice import Scatter, lazy_advice
 from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
+    FLAT,
     IDENTICAL,
     Estimates,
     Exact,
@@ -101,7 +102,7 @@ def end_of(log: float) -> float | None:
 
 def spread_of(sd: float) -> float | None:
     """Give the relative standard deviation of values whose logs have this one; None for nan."""
-    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
+    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST)) if sd > FLAT else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
