@@ -194,7 +194,8 @@ def gather(
                     raise UsageError("the source is there twice", given, "name it once")
                 found[found.index(again)] = replace(again, given=(*again.given, given))
                 continue
-            if (path / MANIFEST).is_file():
+            shut = path.is_dir() and not os.access(path, os.X_OK, effective_ids=True)
+            if shut or (path / MANIFEST).is_file():  # who reads a shut one says so
                 found.append(_trial(given, path, names, staging))
             else:
                 name = _named(path.name or "source", names)

@@ -51,7 +51,7 @@ from ..record.trial_files import (
     read_builds,
     rows_of_builds,
 )
-from ..words import command_line
+from ..words import apart, command_line
 from .columns import FailedRun
 from .host_record import is_free_setting, setting_leaves
 from .trial import read_trial
@@ -108,7 +108,7 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
     for name in _STATED:
         old, new = a.stated[name], b.stated[name]
         if old != new:
-            yield f"{name} is {_cut(old)} and {_cut(new)}"
+            yield _differing(name, old, new)
     same = a.identity == b.identity
     if a.settings is None or b.settings is None:
         if not same:
@@ -120,8 +120,7 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
             if not same:
                 yield f"{key} stands in one of them only"
         elif a.settings[key] != b.settings[key]:
-            old, new = _apart(a.settings[key], b.settings[key])
-            yield f"{key} is {_cut(old)} and {_cut(new)}"
+            yield _differing(key, *_apart(a.settings[key], b.settings[key]))
 
 
 def _apart(a: object, b: object) -> Sequence[object]:
@@ -138,9 +137,8 @@ def _apart(a: object, b: object) -> Sequence[object]:
     return a, b
 
 
-def _cut(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+def _differing(name: str, old: object, new: object) -> str:
+    return f"{name} is {' and '.join(apart((str(old), str(new)), 60))}"
 
 
 Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)

@@ -29,7 +29,7 @@ from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
 from ..record.manifest import stated_columns
 from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
-from ..words import shorten
+from ..words import command_line, shorten
 from .number_text import Decimal, Layout, number_in
 
 STDIN = "-"
@@ -485,7 +485,8 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
                 entries = list(itertools.islice(listed, MOST_ENTRIES + 1))
         except OSError as error:
             what = f"the folder cannot be read: {error.strerror}"
-            raise UsageError(what, str(folder), _NARROWER) from None
+            shut = f"ask its owner for {command_line(('chmod', '-R', 'a+rX', str(folder)))}"
+            raise UsageError(what, str(folder), shut if count == 0 else _NARROWER) from None
         count += len(entries)
         if count > MOST_ENTRIES:
             what = f"the folder has more than {MOST_ENTRIES:,} entries"

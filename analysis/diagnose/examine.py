@@ -133,7 +133,7 @@ def _when(table: RunTable, session: int | None, row: int | None) -> str:
         return ""
     seconds = float(table.start_s[row])
     if math.isfinite(seconds):
-        return f"{seconds:.0f} s after the begin" if seconds >= 1 else "within the first second"
+        return f"{seconds:.0f} s after the start" if seconds >= 1 else "within the first second"
     return f"after {int((table.session[:row] == session).sum())} runs"
 
 

@@ -332,7 +332,8 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     if variance <= 0:
         return HostTest(code="host-neighbours", pvalue=None)
     p = _normal(total / np.sqrt(variance))
-    return HostTest(code="host-neighbours", pvalue=p, size=total / first.size)
+    size = max(-1.0, min(1.0, total / first.size))  # middle ranks left out, it may be larger
+    return HostTest(code="host-neighbours", pvalue=p, size=size)
 
 
 def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTest]:

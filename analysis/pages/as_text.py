@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from functools import partial
 
+from .. import announcing
 from ..words import WIDTH, next_lines, note_lines, shorten, shortened, shown, without_shared
 from .model import (
     Block,
@@ -32,6 +34,7 @@ _LEAST_WORDS = 16  # and another one of words
 _WORDS = 20  # columns beyond which a cell is words, that may be broken into lines
 _NOTE = 6  # columns before a row's note
 _SIDES = {"left": "<", "right": ">"}
+_wrap = partial(textwrap.wrap, break_long_words=False, break_on_hyphens=False)
 
 
 def render(page: Page, *, width: int = WIDTH) -> str:
@@ -123,7 +126,7 @@ def _written(table: Table) -> list[list[str]]:
 
 
 def _widest(columns: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in columns]
+    return [max(map(announcing.cells, column)) for column in columns]
 
 
 def _taken(sizes: Sequence[int]) -> int:
@@ -139,7 +142,7 @@ def _without_shared(column: Sequence[str]) -> list[str]:
 def _cut(column: list[str], size: int, heads: Sequence[str]) -> list[str]:
     """Cut names to a width, in which they stay apart, also those of headings."""
     names = [cell for cell in (*heads, *column) if isinstance(cell, Name)]
-    if max(map(len, column)) <= size or not names:
+    if max(map(announcing.cells, column)) <= size or not names:
         return column
     short = shortened(names, size)
     return [shorten(short[cell], size) if isinstance(cell, Name) else cell for cell in column]
@@ -159,7 +162,7 @@ def _parts(floors: Sequence[int], width: int) -> list[list[int]]:
 def _floor(table: Table, k: int, column: Sequence[str]) -> int:
     """Give the columns that a table's column keeps: numbers, and what is as short as one, are never cut."""
     head, *cells = column
-    widest = max(map(len, column))
+    widest = max(map(announcing.cells, column))
     if isinstance(head, Name):
         return max([min(len(head), _LEAST_HEADING), *map(len, cells)])
     if any(isinstance(row[k], Value) for row in table.rows):
@@ -191,7 +194,7 @@ def _set(row: Sequence[str], aligned: Sequence[str], sizes: Sequence[int]) -> li
         texts = (cell[number] if number < len(cell) else "" for cell in cells)
         lines.append(
             _GAP.join(
-                f"{text:{side}{size}}"
+                f"{text:{side}{max(0, size + len(text) - announcing.cells(text))}}"
                 for text, side, size in zip(texts, aligned, sizes, strict=True)
             ).rstrip()
         )
@@ -199,7 +202,7 @@ def _set(row: Sequence[str], aligned: Sequence[str], sizes: Sequence[int]) -> li
 
 
 def _fitted(text: str, size: int) -> list[str]:
-    if len(text) <= size:
+    if announcing.cells(text) <= size:
         return [text]
     lines = _wrapped(text, size, further="")
     return [shorten(line, size) for line in lines]
@@ -216,14 +219,7 @@ def _wrapped(sentence: str, width: int, indent: str = "", *, further: str = _MAR
     whole = shown(sentence)
     for sign in (" = ", " < ", " %"):
         whole = whole.replace(sign, sign.replace(" ", "\N{NO-BREAK SPACE}"))
-    lines = textwrap.wrap(
-        whole,
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    lines = _wrap(whole, width, initial_indent=indent, subsequent_indent=indent + further)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
@@ -231,12 +227,6 @@ def _cautions(cautions: Iterable[Caution], width: int) -> list[str]:
     lines: list[str] = []
     for number, caution in enumerate(cautions, 1):
         mark = f"{_MARGIN}[{number}] "
-        lines += textwrap.wrap(
-            shown(caution.text),
-            width,
-            initial_indent=mark,
-            subsequent_indent=" " * len(mark),
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        inner = " " * len(mark)
+        lines += _wrap(shown(caution.text), width, initial_indent=mark, subsequent_indent=inner)
     return ["cautions", *lines] if lines else []

@@ -370,13 +370,9 @@ def _around(result: TrialComparison) -> Iterator[Section]:
 
 
 def _change(change: CampaignChange, result: TrialComparison) -> str:
-    values = [_cut(value) for value in (change.old, change.new)]
+    texts = ["none" if value is None else str(value) for value in (change.old, change.new)]
+    values = apart(texts, _LONG)
     if change.only is None:
         return f"{change.key}: {' -> '.join(values)}"
     side, value = (result.old, values[0]) if change.only == "old" else (result.new, values[1])
     return f"{change.key} stands only in {side.label}: {value}"
-
-
-def _cut(value: object) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"

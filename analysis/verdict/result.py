@@ -222,9 +222,8 @@ def answering(one: CandidateVerdict) -> Line | None:
 
 def difference(line: Line | HostEffect, verdict: Verdict) -> Difference:
     """Give what a line of a verdict says, in per cent of the baseline."""
-    return Difference.of(
-        line, metric=verdict.data.metric, unit=verdict.data.unit, better=verdict.data.better
-    )
+    data = verdict.data
+    return Difference.of(line, metric=data.metric, unit=data.unit, better=data.better)
 
 
 def _sentence_of(verdict: Verdict) -> str:
@@ -251,13 +250,12 @@ def _alone(verdict: Verdict, named: Mapping[str, str]) -> str:
     if len(verdict.alone) != 1:
         return f"{ours} was measured alone: there is nothing to compare"
     (only,) = verdict.alone
-    verb = Difference(
-        None, None, None, verdict.data.metric, verdict.data.unit, verdict.data.better
-    ).verb
-    text = f"{ours} {verb} {figures.quantity(only.mean, verdict.data.unit)}"
+    data = verdict.data
+    verb = Difference(None, None, None, data.metric, data.unit, data.better).verb
+    text = f"{ours} {verb} {figures.quantity(only.mean, data.unit)}"
     if only.low is None or only.high is None:
         return f"{text}: there is nothing to compare"
-    ends = (figures.quantity(end, verdict.data.unit) for end in (only.low, only.high))
+    ends = (figures.quantity(end, data.unit) for end in (only.low, only.high))
     return f"{text} ({' to '.join(ends)}): there is nothing to compare"
 
 
@@ -296,11 +294,12 @@ def _of_one(one: CandidateVerdict, verdict: Verdict, named: Mapping[str, str]) -
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """A variant with the ends of its speedup over the baseline, which itself has 1."""
+    """A variant with the ends of its speedup over the baseline, which itself has 1; `alike`: it equals the baseline."""
 
     variant: str
     low: float
     high: float
+    alike: bool = True
     one: CandidateVerdict | None = None
 
 
@@ -317,25 +316,35 @@ def _of_several(
     names = [named[e.variant] for e in first]
     if len(first) == 1:
         return _leader(first[0], known, verdict, named, f"is the {place} of {count}")
-    if len(first) == count:
-        lines = [line for one in known if (line := answering(one)) is not None]
-        if all(line.outcome == "equivalent" for line in lines):
-            others = _series([named[one.variant] for one in known], "and")
-            within = f"by more than {100 * verdict.question.margin:g} %"
-            return (
-                f"{named[verdict.data.baseline]} and {others} do not differ{where}{label} {within}"
-            )
-        return f"no difference found between {_series(names, 'and')}{where}{label}"
-    return f"{place} of {count}{where}{label}: {_series(names, 'or')} (undecided between them)"
+    alike = all(e.alike for e in first) or len({end for e in first for end in (e.low, e.high)}) == 1
+    within = f"{100 * verdict.question.margin:g} %"
+    if len(first) < count:
+        last, why = (
+            ("and", f"the same within {within}") if alike else ("or", "undecided between them")
+        )
+        return f"{place} of {count}{where}{label}: {_series(names, last)} ({why})"
+    if alike:
+        others = _series(names[1:], "and")
+        return f"{names[0]} and {others} do not differ{where}{label} by more than {within}"
+    return f"no difference found between {_series(names, 'and')}{where}{label}"
 
 
 def _ranked(one: CandidateVerdict, named: Mapping[str, str]) -> _Ranked:
     line, low, high = answering(one), 0.0, math.inf
-    result, name = one.multilevel, named[one.variant]
-    if result and line and line.low and line.high and not unanswered(result, line, name):
-        low = 0.0 if line.cut and line.cut.withholds("faster") else line.low
-        high = math.inf if line.cut and line.cut.withholds("slower") else line.high
-    return _Ranked(one.variant, low, high, one)
+    result, word = one.multilevel, "undecided"
+    if result and line and not unanswered(result, line, named[one.variant]):
+        word = line.outcome
+        if line.low and line.high:
+            low = 0.0 if line.cut and line.cut.withholds("faster") else line.low
+            high = math.inf if line.cut and line.cut.withholds("slower") else line.high
+        elif line.speedup and line.law == "identity":
+            low = high = line.speedup
+        elif word != "undecided":  # by how much is unknown
+            low = {"faster": math.nextafter(1.0, 2.0), "equivalent": 1.0}.get(word, low)
+            high = {"slower": math.nextafter(1.0, 0.0), "equivalent": 1.0}.get(word, high)
+    if word == "equivalent":
+        low, high = min(low, 1.0), max(high, 1.0)
+    return _Ranked(one.variant, low, high, word == "equivalent", one)
 
 
 def _leader(
@@ -347,18 +356,16 @@ def _leader(
 ) -> str:
     """Say who is before all others, and by how much: before the baseline, or as the baseline before the next."""
     base = named[verdict.data.baseline]
-    if first.one is not None:
-        line = answering(first.one)
-        assert line is not None  # it has an interval
-        found = difference(line, verdict)
-        what = f"{found.phrase().partition(' ')[2]} {found.link} {base}{where_text(first.one)}"
-        return f"{named[first.variant]} {place}: {what} ({found.interval()})"
-    nearest = max(known, key=lambda one: getattr(answering(one), "speedup", None) or 0.0)
-    line = answering(nearest)
-    assert line is not None  # each is behind the baseline
+    # of the baseline the nearest: each is behind it
+    one = first.one or max(known, key=lambda one: getattr(answering(one), "speedup", None) or 0.0)
+    line, ours, where = answering(one), named[one.variant], where_text(one)
+    assert line is not None  # it has an interval, or equals the baseline in no run
     found = difference(line, verdict)
-    where = where_text(nearest)
-    return f"{base} {place}{where}: {named[nearest.variant]} {found.phrase()} ({found.interval()})"
+    if counted := counted_sentence(line, found, (ours, base), line.outcome, where):
+        return f"{named[first.variant]} {place}: {counted}"
+    if first.one is None:
+        return f"{base} {place}{where}: {ours} {found.clause()}"
+    return f"{ours} {place}: {found.clause(f'{base}{where}').partition(' ')[2]}"
 
 
 def _series(names: Sequence[str], last: str) -> str:

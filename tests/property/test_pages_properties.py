@@ -22,15 +22,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
+from analysis.announcing import cells
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.reader import Reading
-from analysis.pages import (
-    as_markup as as_csv,
-    as_markup as as_latex,
-    as_markup as as_markdown,
-    as_text,
-)
+from analysis.pages import as_markup, as_text
 from analysis.pages.as_markup import escaped
 from analysis.pages.model import (
     Caution,
@@ -160,7 +156,7 @@ def said_in(page: Page) -> list[Table]:
 @settings(max_examples=examples(150), deadline=None)
 @given(pages())
 def test_markdown_keeps_every_table_and_makes_no_tag_of_a_name(page):
-    seen = read_markdown(as_markdown.render_markdown(page))
+    seen = read_markdown(as_markup.render_markdown(page))
     assert set(seen.tags) <= OURS
     assert len(seen.tables) == len(said_in(page))
     for told, table in zip(seen.tables, said_in(page), strict=True):
@@ -180,7 +176,7 @@ def test_markdown_keeps_every_table_and_makes_no_tag_of_a_name(page):
 @given(NAME)
 def test_a_sentence_of_markdown_stays_one(text):
     page = Page(title="t", sections=(Section((Sentence(text),)),), cautions=(Caution("c", text),))
-    seen = read_markdown(as_markdown.render_markdown(page))
+    seen = read_markdown(as_markup.render_markdown(page))
     assert seen.tags == ["h3", "p", "p", "strong", "ol", "li"]
     lines = squeezed(seen.text)
     assert lines == squeezed(f"t {shown(text)} Cautions {shown(text)}")
@@ -194,17 +190,13 @@ OBEYED = re.compile(
 @settings(max_examples=examples(150), deadline=None)
 @given(pages())
 def test_every_renderer_cleans_every_text_so_that_no_page_needs_to(page):
-    forms = (as_text.render, as_markdown.render_html, as_markdown.render_markdown)
-    for text in [form(page) for form in (*forms, as_latex.render_latex, as_csv.render)]:
+    forms = (as_text.render, as_markup.render_html, as_markup.render_markdown)
+    for text in [form(page) for form in (*forms, as_markup.render_latex, as_markup.render)]:
         assert not OBEYED.search(text)
     assert not OBEYED.search(short(page, page))
     # a line feed of a name begins no line: only ours do
-    one_line = replace(
-        page,
-        sections=(Section((CommandLine(page.title), Note("a\nb"))),),
-        cautions=(),
-        following=(),
-    )
+    said = (Section((CommandLine(page.title), Note("a\nb"))),)
+    one_line = replace(page, sections=said, cautions=(), following=())
     assert len(as_text.render(one_line).splitlines()) == 2
 
 
@@ -232,6 +224,7 @@ def test_names_in_a_table_are_cut_to_its_room_and_stay_apart(names, shared, head
     whole = {shown(shared + name) for name in names}
     if max(map(len, whole)) <= 20:  # what fits is whole
         assert {text.strip() for text in whole} == set(said)
+        assert not heads or len({*map(cells, lines)}) == 1  # a sign may take two columns
     if len(told) > 1 and all(1 <= len(name) <= 10 for name in told):
         assert len({*told.values()}) == len(told)
 
@@ -252,14 +245,14 @@ def test_what_all_names_share_goes_first_then_headings_are_cut_twice_as_short_as
     assert {len(text) for text in head[1:]} == {31}
     head, *rows = written(names[:1], *["v" * 30] * 4)
     assert (len(rows[0][0]), len(head[1])) == (24, 12)
-    markdown = str(written(names, "v" * 90, form=as_markdown.render_markdown))
+    markdown = str(written(names, "v" * 90, form=as_markup.render_markdown))
     assert all(name in markdown for name in (*names, "v" * 90))
 
 
 def test_a_mention_is_none():
     page = Page(title="t", sections=(Section((Sentence("by @somebody"),)),))
-    assert "@somebody" not in as_markdown.render_markdown(page)
-    assert "@somebody" in read_markdown(as_markdown.render_markdown(page)).text
+    assert "@somebody" not in as_markup.render_markdown(page)
+    assert "@somebody" in read_markdown(as_markup.render_markdown(page)).text
 
 
 def braces_hold(text: str) -> bool:
@@ -295,7 +288,7 @@ def test_no_text_is_a_command_of_tex(text):
 @settings(max_examples=examples(100), deadline=None)
 @given(pages())
 def test_latex_keeps_its_environments_and_the_columns_of_its_tables(page):
-    told = as_latex.render_latex(page)
+    told = as_markup.render_latex(page)
     assert braces_hold(told)
     opened: list[str] = []
     for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", told):
@@ -318,9 +311,9 @@ def test_latex_keeps_its_environments_and_the_columns_of_its_tables(page):
 @settings(max_examples=examples(150), deadline=None)
 @given(pages())
 def test_csv_gives_back_every_cell_and_every_digit(page):
-    told = list(csv.reader(io.StringIO(as_csv.render(page), newline="")))
+    told = list(csv.reader(io.StringIO(as_markup.render(page), newline="")))
     assert told[0] == ["table", "row", "column", "text", "value"]
-    tables = as_csv.tables_of(page)
+    tables = as_markup.tables_of(page)
     cells = [(t, row, k) for t in tables for row in t.rows for k in range(len(row))]
     assert len(told) == len(cells) + 1
     assert len({tuple(line[:3]) for line in told[1:]}) == len(cells)  # each is found by its names
@@ -337,8 +330,8 @@ def test_csv_gives_back_every_cell_and_every_digit(page):
 @settings(max_examples=examples(100), deadline=None)
 @given(pages())
 def test_a_file_for_each_table_holds_its_rows(page):
-    files = as_csv.separate(page)
-    tables = as_csv.tables_of(page)
+    files = as_markup.separate(page)
+    tables = as_markup.tables_of(page)
     assert list(files) == [table.name for table in tables]
     for table in tables:
         lines = list(csv.reader(io.StringIO(files[table.name], newline="")))
@@ -350,7 +343,7 @@ def test_a_file_for_each_table_holds_its_rows(page):
 def test_entities_are_what_markdown_readers_take_for_signs():
     page = Page(title="t", sections=(Section((Sentence("a < b & c > d $x$"),)),))
     assert unescape("&lt;&gt;&amp;&#36;") == "<>&$"
-    assert squeezed(read_markdown(as_markdown.render_markdown(page)).text) == "t a < b & c > d $x$"
+    assert squeezed(read_markdown(as_markup.render_markdown(page)).text) == "t a < b & c > d $x$"
 
 
 # --- Texts beside marks: whatever is wanted, what is kept lies over nothing else

@@ -16,6 +16,7 @@ from .advice import Scatter, lazy_advice
 from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
     FAR,
+    FLAT,
     IDENTICAL,
     ErrorParts,
     Estimates,
@@ -103,7 +104,7 @@ def end_of(log: float) -> float | None:
 
 def spread_of(sd: float) -> float | None:
     """Give the relative standard deviation of values whose logs have this one; None for nan."""
-    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST))
+    return None if math.isnan(sd) else math.expm1(min(sd, WIDEST)) if sd > FLAT else 0.0
 
 
 def pvalue_at(line: Line, law: ErrorLaw, distance: float) -> float:

@@ -62,23 +62,12 @@ def night(tmp_path, synthetic):
             **{"warmup": 1, "cpu_model": "model 1", **manifest},
         )
         resolved = {"defaults": {}, "campaign": CAMPAIGN if campaign is None else campaign}
-        lines = [
-            {"session": k, "segment": 0, **(environment or ENVIRONMENT)}
-            for k in range(1, sessions + 1)
-        ]
+        there = environment or ENVIRONMENT
+        lines = [{"session": k, "segment": 0, **there} for k in range(1, sessions + 1)]
         made.extra = {
             "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
-            "findings.jsonl": json.dumps(
-                {
-                    "at": "t",
-                    "session": 1,
-                    "when": "before",
-                    "check": "load",
-                    "status": "ok",
-                    "what": "w",
-                }
-            ).encode()
-            + b"\n",
+            "findings.jsonl": b'{"at": "t", "session": 1, "when": "before", '
+            b'"check": "load", "status": "ok", "what": "w"}\n',
             "resolved.json": json.dumps(resolved).encode() + b"\n",
             "outputs/0003.stdout": b"said",
             "outputs/build-a-1.log": b"built",
@@ -354,6 +343,13 @@ def test_nights_that_were_built_at_other_times_are_of_other_campaigns(night, tmp
         assert refused.value.what == f"these are trials of different campaigns: {said}"
     layouts = [of(k, "5", each="session", artifacts=["app"]) for k in (5, 6)]
     merge_trials(layouts, tmp_path / "layouts")
+
+
+def test_long_settings_are_shown_where_they_differ(night, tmp_path):
+    stated = [CAMPAIGN | {"cells": [{"argv": ["x" * 99, k]}]} for k in (1, 2)]
+    nights = [night(k, campaign=one, campaign_sha256=f"{k}" * 64) for k, one in enumerate(stated)]
+    with pytest.raises(StoreError, match=r"', 1\]} and .*', 2\]}"):
+        merge_trials(nights, tmp_path / "other")
 
 
 def test_a_night_without_energy_is_merged_with_one_that_had_it(night, tmp_path):

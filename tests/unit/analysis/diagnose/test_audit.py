@@ -99,7 +99,7 @@ def test_a_moving_host_is_one_caution(simulated):
     (caution,) = cautions_of(found)
     assert "11 % apart, in all 4 sessions" in caution.text
     page = str(found)
-    assert "s after the begin of session 1" in page
+    assert "s after the start of session 1" in page
     assert "two speeds" in page
     drift = {"sessions": 4, "runs": 20, "effect": lambda t: 0.01 * t.block}
     (caution,) = cautions_of(diagnosed(simulated(np.random.default_rng(6), **drift), **NAMES))

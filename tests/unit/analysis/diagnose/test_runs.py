@@ -54,10 +54,8 @@ def test_serial_products_have_the_moments_of_all_orders(values, lag):
     series = series_of(table_of(values))
     _, mean, variance = lag_moments(series, lag)
     ranks = stats.rankdata(values) - 3.5
-    sums = [
-        sum(a * b for a, b in zip(order[lag:], order, strict=False))
-        for order in itertools.permutations(ranks)
-    ]
+    orders = itertools.permutations(ranks)
+    sums = [sum(a * b for a, b in zip(one[lag:], one, strict=False)) for one in orders]
     assert mean.item() == pytest.approx(np.mean(sums), abs=1e-12)
     assert variance.item() == pytest.approx(np.var(sums), rel=1e-12)
 
@@ -150,6 +148,9 @@ def test_neighbours_have_the_variance_of_all_orders(simulated):
     assert abs(np.mean(sums)) < 0.1
     z = stats.norm.isf(test.pvalue / 2)
     assert abs(observed) / z == pytest.approx(np.std(sums), rel=0.02)
+    few = simulated(rng, benchmarks=6, variants=1, sessions=4, runs=3)  # whose middle rank is 0
+    tests = host_tests(*_both(replace(few, values=few.benchmark + 0.1 * few.block + 1)))
+    assert {0.5 < t.size <= 1 for t in tests if t.code == "host-neighbours"} == {True}
 
 
 def test_within_session_tests_do_not_see_shifts_between_sessions_or_the_scale():
@@ -216,9 +217,8 @@ def test_effective_runs_of_an_autoregression_and_of_sessions():
     figures = described(*_both(table_of(*np.exp(0.01 * rows))))
     assert figures.effective.item() == pytest.approx(4000 / 3, rel=0.15)
     level = rng.normal(0, 1, (10, 1)) + 1e-3 * rng.normal(0, 1, (10, 20))
-    assert described(*_both(table_of(*np.exp(level)))).effective.item() == pytest.approx(
-        10, rel=0.01
-    )
+    told = described(*_both(table_of(*np.exp(level))))
+    assert told.effective.item() == pytest.approx(10, rel=0.01)
     clean = described(*_both(table_of(*np.exp(rng.normal(0, 0.1, (10, 20))))))
     assert clean.effective.item() > 100  # the negative control
 
@@ -291,9 +291,8 @@ def test_ticks_of_one_speed_are_no_two_speeds(simulated):
 
 
 def test_two_speeds_that_change_between_sessions_only(simulated):
-    table = simulated(
-        np.random.default_rng(14), sessions=6, runs=8, effect=lambda t: 0.1 * (t.session >= 4)
-    )
+    rng = np.random.default_rng(14)
+    table = simulated(rng, sessions=6, runs=8, effect=lambda t: 0.1 * (t.session >= 4))
     found = host_speeds(table, series_of(table))
     assert found.two
     assert [one.session for one in found.sessions if one.share > 0.5] == [5, 6]

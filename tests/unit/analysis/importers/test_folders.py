@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from analysis.artifact.gathering import Staging, gather
 from analysis.data import opening as folders
 from analysis.data.opening import files_in, open_foreign, trials_within
-from analysis.errors import AnalysisError, UsageError
-from analysis.importers.reader import is_foreign
+from analysis.errors import AnalysisError, FairtrialError, UsageError
+from analysis.importers.reader import is_foreign, open_trial
 from analysis.importers.registry import read_foreign, tool_of
+from analysis.record.manifest import read_manifest
 
 SAMPLE = '{"sampling_mode": "Flat", "iters": [1.0, 2.0], "times": [1000.0, 2200.0]}'
 RESULT = (
@@ -73,10 +75,15 @@ def test_too_many_entries_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, unreadable_files: None) -> None:
     sample(tmp_path)
-    (tmp_path / "shut").mkdir(mode=0)
+    shut = tmp_path / "shut, not shared"
+    shut.mkdir(mode=0)
     with pytest.raises(UsageError, match="cannot be read"):
         tool_of(open_foreign(str(tmp_path)))
-    (tmp_path / "shut").chmod(0o700)
+    for read in (open_trial, read_manifest, lambda path: gather([str(path)], Staging(path, 9))):
+        with pytest.raises(FairtrialError, match="cannot be read: Permission denied") as told:
+            read(shut)
+        assert told.value.fix == f"ask its owner for chmod -R a+rX '{shut}'"
+    shut.chmod(0o700)
 
 
 def test_a_root_with_two_kinds_names_both(tmp_path: Path) -> None:

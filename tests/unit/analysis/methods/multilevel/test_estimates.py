@@ -82,9 +82,8 @@ def test_paired_weighs_sessions_alike_however_many_runs_they_have(matrix_of):
 def test_these_is_t_on_the_sessions_means_where_nothing_is_missing(noisy, matrix_of):
     a, b = noisy(5, shift=-0.02), noisy(6)
     result = multilevel(matrix_of("new", a), matrix_of("old", b))
-    table = [
-        list(differences(cells(a)[x.name], cells(b)[x.name]).values()) for x in result.benchmarks
-    ]
+    each = (differences(cells(a)[x.name], cells(b)[x.name]) for x in result.benchmarks)
+    table = [list(one.values()) for one in each]
     t = stats.ttest_1samp(np.mean(table, axis=0), 0)
     check(result.these, np.mean(table), t.confidence_interval(0.95), t.pvalue, 3)
     spread = stats.sem([mean(row) for row in table]) * stats.t.ppf(0.975, 2)
@@ -327,6 +326,11 @@ def judged(ours, theirs, *, shift=0, **how):
     return multilevel(*sides, **how)
 
 
+def never_varying(a, b, sessions, *, benchmarks=1, **how):
+    sides = ({f"b{k}": constant(one, sessions) for k in range(benchmarks)} for one in (a, b))
+    return judged(*sides, **how)
+
+
 @pytest.mark.parametrize("counts", [(3, 3), (3, 5), (9, 4), (5, 5)])
 def test_p_bounds_the_chance_of_every_law_of_two_values(counts):
     """The chance that each side is constant and they differ, at the law that makes it largest."""
@@ -357,7 +361,7 @@ def test_so_many_benchmarks_need_so_many_sessions(benchmarks, least):
     ],
 )
 def test_what_does_not_vary_is_decided(a, b, word, p, better):
-    (line,) = judged({"x": constant(a, 5)}, {"x": constant(b, 5)}, better=better).benchmarks
+    (line,) = judged({"x": constant(a, 5, 3)}, {"x": constant(b, 5, 3)}, better=better).benchmarks
     turned = {"slower": "faster", "faster": "slower"}
     assert line.outcome == (word if better == "lower" else turned.get(word, word))
     assert line.pvalue == (None if p is None else pytest.approx(p))
@@ -365,7 +369,8 @@ def test_what_does_not_vary_is_decided(a, b, word, p, better):
     assert (line.law, line.low, line.high, line.sessions) == ("identity", None, None, 5)
     assert (line.speedup is None) == (not a or not b)
     told = line.to_dict()["identity"]
-    assert told == {"candidate": a, "baseline": b, "sessions": 5, "runs": 20}
+    assert told == {"candidate": a, "baseline": b, "sessions": 5, "runs": 30}
+    assert {line.spread_candidate, line.spread_baseline} <= {0.0, None}  # whatever logs round
 
 
 @pytest.mark.parametrize(
@@ -373,11 +378,7 @@ def test_what_does_not_vary_is_decided(a, b, word, p, better):
     [(2, 1, "no-spread", 1), (3, 4, "few-sessions", 1), (3, 8, "few-sessions", 2)],
 )
 def test_few_sessions_are_told_with_the_number_that_decides(sessions, benchmarks, reason, more):
-    names = [f"b{k}" for k in range(benchmarks)]
-    found = judged(
-        {n: constant(2, sessions) for n in names}, {n: constant(1, sessions) for n in names}
-    )
-    line = found.benchmarks[0]
+    line = never_varying(2, 1, sessions, benchmarks=benchmarks).benchmarks[0]
     assert (line.outcome, line.reason, line.more_sessions.sessions) == ("undecided", reason, more)
 
 
@@ -413,9 +414,8 @@ def test_the_step_is_that_within_each_side_and_adds_nothing():
 
 
 def test_a_times_step_is_not_the_difference_of_its_sides():
-    (line,) = judged(
-        {"x": [[0.11, 0.12], [0.11, 0.11]]}, {"x": [[0.5, 0.51], [0.5, 0.5]]}, unit="s"
-    ).benchmarks
+    sides = {"x": [[0.11, 0.12], [0.11, 0.11]]}, {"x": [[0.5, 0.51], [0.5, 0.5]]}
+    (line,) = judged(*sides, unit="s").benchmarks
     assert line.resolution == pytest.approx(0.01)
     apart = judged({"x": constant(0.2, 3)}, {"x": constant(0.1, 3)}, unit="s").benchmarks[0]
     assert (apart.resolution, apart.outcome) == (None, "undecided")
@@ -454,9 +454,8 @@ def test_with_a_zero_means_are_compared(better):
     test = stats.ttest_rel(c, b)
     assert line.pvalue == pytest.approx(test.pvalue)
     ends = test.confidence_interval()
-    assert (line.difference, line.difference_low, line.difference_high) == pytest.approx(
-        ((c - b).mean(), ends.low, ends.high)
-    )
+    told = line.difference, line.difference_low, line.difference_high
+    assert told == pytest.approx(((c - b).mean(), ends.low, ends.high))
     ratio = c.mean() / b.mean()
     assert line.speedup == pytest.approx(ratio if better == "higher" else 1 / ratio)
     assert line.scale == "arithmetic"
@@ -471,17 +470,13 @@ def test_with_a_zero_means_are_compared(better):
 
 @pytest.mark.parametrize("r", [0.5, 1.02, 2.0, 3.0])
 def test_a_gate_tests_means_at_its_limit(r):
-    found = gate(
-        judged({"x": C}, {"x": B}), f"worse>{100 * (r - 1):.12g}%" if r > 1 else "worse>0%"
-    )
     r = max(r, 1.0)
+    found = gate(judged({"x": C}, {"x": B}), f"worse>{100 * (r - 1):.12g}%")
     test = stats.ttest_1samp(C.mean(axis=1) - r * B.mean(axis=1), 0.0, alternative="greater")
     line = found.candidates[0].benchmarks[0]
     assert line.pvalue_condition == pytest.approx(test.pvalue)
-    expected = (
-        "proven" if test.pvalue <= 0.025 else "passed" if test.pvalue >= 0.975 else "undecided"
-    )
-    assert line.outcome == expected
+    decided = "passed" if test.pvalue >= 0.975 else "undecided"
+    assert line.outcome == ("proven" if test.pvalue <= 0.025 else decided)
 
 
 # ---- the gate
@@ -503,14 +498,12 @@ def test_a_gate_tests_means_at_its_limit(r):
     ],
 )
 def test_a_gate_decides_what_does_not_vary(a, b, condition, sessions, code):
-    found = judged({"x": constant(a, sessions)}, {"x": constant(b, sessions)})
-    assert gate(found, condition).exit_code == code
+    assert gate(never_varying(a, b, sessions), condition).exit_code == code
 
 
 def test_at_a_gate_benchmarks_that_do_not_vary_share_the_risk():
-    names = [f"b{k}" for k in range(4)]
-    found = judged({n: constant(2, 3) for n in names}, {n: constant(1, 3) for n in names})
-    assert gate(found, "worse>2%").candidates[0].named("undecided") == tuple(names)
+    found = gate(never_varying(2, 1, 3, benchmarks=4), "worse>2%")
+    assert found.candidates[0].named("undecided") == ("b0", "b1", "b2", "b3")
 
 
 # ---- places of a series
@@ -531,9 +524,8 @@ def test_two_places_are_judged_as_two_sides():
             ours, theirs = (np.rint(one / step) * step for one in (ours, theirs))
         unit = "count" if step == 1 else "s"
         (line,) = judged({"x": ours}, {"x": theirs}, unit=unit).benchmarks
-        pair = judged_pair(
-            np.log(theirs).tolist(), np.log(ours).tolist(), risk=0.05, margin=0.01, unit=unit
-        )
+        logs = (np.log(one).tolist() for one in (theirs, ours))
+        pair = judged_pair(*logs, risk=0.05, margin=0.01, unit=unit)
         assert pair[0] == line.outcome
         assert pair[2:] == pytest.approx((math.log(line.low), math.log(line.high)))
 
