@@ -445,7 +445,7 @@ def long_mapping(
     grid, about = _is_grid(headings), mapped([*headings, "value"])
     free = [k for k in numeric if k not in taken and (headings[k] or grid)]
     called = [*(about.benchmark if about else ()), *given]
-    role, wanted, what = "value", list[int](), "no heading names a value"
+    role, wanted, what, called_by = "value", list[int](), "no heading names a value", "benchmark"
     if found is None and free:
         what += f": {_holding(headings, [k for k in free if headings[k]])} numbers"
         apart = {*ORDER, *SAY["derived"]}
@@ -456,8 +456,11 @@ def long_mapping(
         unit = _value(headings[good[0]], stated=True)
         wanted = [k for k in good if _value(headings[k], stated=True) == unit]
         stems = {headings[k].strip().rstrip("0123456789") for k in good}
+        own = called if about and called == [*about.variant] and not grid else []
         if len(wanted) > 1 and len(stems) == 1 and not grid:
             role = "run"
+        elif own and len({*columns[own[0]]}) < len(columns[own[0]]):
+            called_by = "variant"  # a row for each run of it
         elif len(wanted) > 1 and called and not (about and {*about.variant} - {called[0]}):
             role = "variant"
         else:
@@ -468,7 +471,7 @@ def long_mapping(
         role, wanted = ("run", [*found.runs[0]]) if found.runs else (role, [*found.places[:1]])
     known = found.stated if found else ()
     name = next((headings[k] or "benchmark" for k in called if k not in known), "")
-    roles = f"benchmark={name}, " * bool(name) + f"{role}={'+'.join(headings[k] for k in wanted)}"
+    roles = f"{called_by}={name}, " * bool(name) + f"{role}={'+'.join(headings[k] for k in wanted)}"
     fix = f"say which: --columns '{roles}'" if wanted else "write a row for each value"
     head = f"head the names {name!r}, and " * (bool(wanted) and name not in ("", *headings))
     raise opened.fail(what, head + fix, at=at)

@@ -389,6 +389,7 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ('benchmark,time_ms\na,"1\u00a0234,5"\n', "no number\n.*mend it"),
         ("size,gcc,clang,speedup\n10,1,2,2\n100,3,4,3\n", "size, gcc.*'benchmark=size, variant=gcc.clang'$"),
         ("Algorithm,10,100\nquick,1,2\nheap,3,4\n", "10, 100 hold.*'benchmark=Algorithm, variant=10.100'$"),
+        ("version,sort,find\na,1,2\na,3,2\nb,1,2\nb,2,1\n", "'variant=version, value=sort.find'$"),
         (",10,100\n1,1,2\n4,3,4\n", "head the names 'benchmark', and say which: .*=benchmark, variant=10.100'$"),
         (",run1,run2\na,1,2\nb,3,4\n", "benchmark or a variant: '' holds text\n.*head the names 'benchmark'"),
         ("runtime,gap,ms\na b,1,2\nc,1,3\n", "runtime holds text\n.*'benchmark=runtime, value=ms'"),
