@@ -245,7 +245,7 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
     if not 2 <= args.resamples <= 10_000_000:
         what = f"--resamples must lie between 2 and 10,000,000, and is {args.resamples}"
         raise UsageError(what, fix="10000 is a good start")
-    from ..importers.reader import ask_trials, read_one
+    from ..importers.reader import read_one
 
     if args.baseline is None and _alone(args):
         return _described(args, out)
@@ -255,7 +255,7 @@ def resample(*, args: _ResampleOptions, out: TextIO) -> int:
     also = args.also or []
     if also:  # all of them answer one question
         sources = [text for text in (args.candidate, args.baseline, *also) if text is not None]
-        ask_trials(sources, args.reading())
+        args.reading().opened().ask(sources)
     others = [read_one(text, args.reading()) for text in also]
     from ..methods.resampling.report import resampling_picture, resampling_report
     from ..stats.arguments import stream
@@ -297,12 +297,12 @@ def _described(args: _ResampleOptions, out: TextIO) -> int:
     _refuse(args, ("plot", "compare", "unit", *changed), "needs two sides", fix)
     if args.mean == "all":
         raise UsageError("one source is described by one mean", "--mean all", "name one mean")
-    from ..importers.reader import ask_trials, read_one
+    from ..importers.reader import read_one
     from ..methods.resampling.distribution import PassesReport, compare_distributions
     from ..stats.arguments import stream
 
     sources = [args.candidate, *(args.also or ())]
-    ask_trials(sources, args.reading())
+    args.reading().opened().ask(sources)
     matrices = args.of(*(read_one(text, args.reading()) for text in sources))
     doing("resampling")
     rng = stream(args.seed, "resample")

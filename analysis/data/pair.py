@@ -24,7 +24,7 @@ from ..errors import AnalysisError
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence, plain
 from ..stats.arguments import chosen
-from ..stats.samples import read_only
+from ..stats.samples import median, read_only
 from ..words import shorten, shortened
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
     order = session_order(matrix)
     return replace(
         matrix,
+        with_zeros=matrix.with_zeros and set_apart(matrix.with_zeros, trial),
         blocks=marked(matrix.blocks),
         sessions=marked(matrix.sessions),
         session_order=tuple(f"{trial}/{label}" for label in order),
@@ -101,7 +102,7 @@ def set_apart(matrix: PerformanceMatrix, trial: str) -> PerformanceMatrix:
 
 def session_order(matrix: PerformanceMatrix) -> tuple[Any, ...]:
     """Give the ids of a matrix's sessions in the order of time; empty where that is unknown."""
-    if matrix.session_order is not None or matrix.sessions is None:
+    if matrix.session_order is not None or not matrix.sessions:
         return matrix.session_order or ()
     if any(row.dtype.kind == "U" for row in matrix.sessions):
         return ()  # names tell no order
@@ -116,7 +117,8 @@ def own_session(matrix: PerformanceMatrix, name: str) -> PerformanceMatrix:
     if matrix.sessions is not None:
         return matrix
     rows = (read_only(np.full(len(values), name)) for values in matrix.samples)
-    return replace(matrix, sessions=tuple(rows))
+    zeros = matrix.with_zeros and own_session(matrix.with_zeros, name)
+    return replace(matrix, sessions=tuple(rows), with_zeros=zeros)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -215,10 +217,7 @@ def speedup_of(candidate_mean: float, baseline_mean: float, better: Better) -> f
 
 def _centre(values: NDArray[np.float64], mean: Mean, centre: Centre) -> float:
     if centre == "median":
-        ordered = np.sort(values)
-        # the halves are taken first: the sum of two huge values would overflow
-        low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-        return float(low if low == high else low / 2 + high / 2)
+        return float(median(values))
     return _mean(values, mean if centre == "runs" else "arithmetic")
 
 

@@ -202,7 +202,7 @@ class Reading:
     up to its sources, for remedies. `question`: What the campaigns of the trials among the sources
     name, where `metric` does not: found out by who reads them. `unnamed`: The metrics that these
     trials declare, where nothing names one: found out likewise. `beside`: Whether a trial is among
-    the sources, so that `metric` is said of it: found out likewise.
+    the sources, so that `metric` is said of it: found out likewise. `zeros`: Whether those of 0 are kept, for `multilevel`.
     """
 
     metric: str | None = None
@@ -214,15 +214,11 @@ class Reading:
     question: str | None = None
     unnamed: tuple[str, ...] = ()
     beside: bool = False
+    zeros: bool = False
 
     def opened(self) -> OpenedTrials:
         """Give what reads trials so, each once."""
         return OpenedTrials(self)
-
-
-def ask_trials(sources: Sequence[str], how: Reading) -> Reading:
-    """Find out what the campaigns of all trials among the sources name as their question."""
-    return how.opened().ask(sources)
 
 
 _FILES = "a file of another tool, or a file of numbers"
@@ -337,7 +333,8 @@ class OpenedTrials:
         found = []
         for name in trial.manifest.variants if variant is None else (variant,):
             try:
-                matrix = replace(trial, level=how.level).matrix(name, metric, skip_zeros=True)
+                whole = replace(trial, level=how.level)
+                matrix = whole.matrix(name, metric, skip_zeros=True, carry_zeros=how.zeros)
             except InsufficientDataError as error:
                 if variant is not None:
                     raise

@@ -28,6 +28,7 @@ from ..importers.reader import (
     sessions_apart,
     trial_and_variant,
 )
+from ..methods.multilevel.design import whole_matrix
 from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
 from ..pages.result import lazily
@@ -58,6 +59,7 @@ from .sides import (
     counts_of,
     known_names,
     looks_at,
+    named_in,
     only,
     refuse_single,
     session_seconds,
@@ -321,7 +323,7 @@ def judge_sides(
         If the sides do not go together.
     """
     given = (candidate, baseline)
-    everything = tuple(dict.fromkeys((*candidate.benchmarks, *baseline.benchmarks)))
+    everything = tuple(dict.fromkeys(name for one in given for name in named_in(one)))
     known_names("benchmark", benchmarks, everything, candidate.name)
     question = Question(
         metric=metric,
@@ -349,7 +351,7 @@ def judge_sides(
             baseline=baseline.name,
             outermost=whole.outermost,
         ),
-        counts=counted(sessions, (ours, theirs)),
+        counts=counted(sessions, [whole_matrix(one) for one in (ours, theirs)]),
         question=question,
         look=look.at(confidence),
         candidates=(found,),
@@ -464,7 +466,7 @@ def judge_sources(
     **asked: Any,  # noqa: ANN401 - the further options of `judge_sides`, which checks them
 ) -> Sourced:
     """Read two sources and judge them."""
-    sides = sessions_apart(read_sides(candidate, baseline, how))
+    sides = sessions_apart(read_sides(candidate, baseline, replace(how, zeros=True)))
     named = [trial_and_variant(text) for text in (candidate, baseline or "")]
     folders = dict.fromkeys(one[0] for one in named if one is not None)
     trials = tuple(
@@ -519,7 +521,7 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
     if not changed:
         return sides, differ
     ours = sides.candidate
-    if not set(ours.benchmarks) & set(sides.baseline.benchmarks) - set(changed):
+    if not named_in(ours).keys() & named_in(sides.baseline).keys() - set(changed):
         raise AnalysisError("; ".join(changed.values()), ours.name, "measure both in one way")
     texts = (
         Caution(CHANGED, text, (name,), ShortSentence.of(plain(text)))

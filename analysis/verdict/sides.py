@@ -57,7 +57,7 @@ def comparable(
     bounds = {*candidate.floored, *baseline.floored}
     if bounds:
         ours, theirs = (without(matrix, bounds) for matrix in (ours, theirs))
-    return (ours, theirs) if named_in(ours) & named_in(theirs) else None
+    return (ours, theirs) if named_in(ours).keys() & named_in(theirs) else None
 
 
 def without(matrix: PerformanceMatrix, names: Collection[str]) -> PerformanceMatrix:
@@ -82,10 +82,10 @@ def only(matrix: PerformanceMatrix, names: Collection[str] | None) -> Performanc
     return without(matrix, {*named_in(matrix), *matrix.failed}.difference(names))
 
 
-def named_in(matrix: PerformanceMatrix) -> set[str]:
-    """Name the benchmarks of a side, also those that have runs of 0."""
+def named_in(matrix: PerformanceMatrix) -> dict[str, None]:
+    """Name the benchmarks of a side in their order, also those that have runs of 0."""
     zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
-    return {*matrix.benchmarks, *zeros}
+    return dict.fromkeys((*matrix.benchmarks, *zeros))
 
 
 def all_failed(trial: Trial, variant: str) -> bool:
@@ -203,7 +203,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
         short = ShortSentence.of("{} of {} is not compared: it is the launcher's", metric, floored)
         found.append(Caution("floored", text, (variant, *floored), short))
     kept: PerformanceMatrix | None = None
-    if benchmarks is None or named_in(matrix).intersection(benchmarks):
+    if benchmarks is None or named_in(matrix).keys() & benchmarks:
         # its cautions are said once, with the trial's; the methods need not say them again
         kept = replace(only(matrix, benchmarks), cautions=())
     return VariantSide(name=variant, matrix=kept, floored=floored, cautions=tuple(found))
