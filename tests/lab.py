@@ -19,9 +19,19 @@ from tests.json_schemas import held
 from tests.virtual import asked
 
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
+ONE = {"sessions": 1, "runs": 1, "warmup": 0}
 _PATIENCE_S = 300  # only a failing test ever waits for so long
 
 processes = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("processes.py"))))
+
+
+def only(command, **fields):
+    """Give one benchmark and protocol for a single run."""
+    return {
+        "variants": {"a": {}},
+        "benchmarks": {"one": {"command": command, **fields}},
+        "protocol": ONE,
+    }
 
 
 class Lab:

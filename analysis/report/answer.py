@@ -202,8 +202,7 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
         if one.multilevel is None or one.hosts is None:
             continue
         line = one.hosts.these or one.hosts.benchmarks[0]
-        known = len(one.multilevel.benchmarks) - len(one.hosts.left_out)
-        over = line.name if one.hosts.these is None else f"these {known}"
+        over = line.name if one.hosts.these is None else f"these {one.multilevel.together}"
         found = written(line, column_of(one.multilevel))
         word = outcome_word(line.outcome, timed=one.multilevel.timed)
         numbers = f"{found.speedup.text}x {found.interval}".rstrip()

@@ -75,9 +75,8 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
     base = name_of(subject.baseline, sheet, 0.22 / across)
     panels = []
     for k, result in enumerate(results):
-        count = sum(line.speedup is not None for line in result.benchmarks)
         axes = rows_down(
-            [_SUITE[one].format(n=count) if one in _SUITE else names[one] for one in rows]
+            [_SUITE[one].format(n=result.together) if one in _SUITE else names[one] for one in rows]
         )
         _speedups(axes, result, rows, texts[result.candidate], strokes=strokes, brief=across > 1)
         axes.y_texts = k % across == 0

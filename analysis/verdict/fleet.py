@@ -28,8 +28,7 @@ from ..data.fleet import (
 from ..errors import InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.hosts import over_hosts
 from ..methods.multilevel.law import Looks
-from ..methods.multilevel.lines import withheld_suite
-from ..methods.multilevel.result import HostEffect, HostLevel, Multilevel
+from ..methods.multilevel.result import HostEffect, HostLevel, Multilevel, leading
 from ..pages import number_format as figures
 from ..pages.model import Caution, Sentence, ShortSentence, merged
 from ..record.environment import diff
@@ -41,7 +40,7 @@ from ..words import quoted, shorten
 from .cautions import Layout, counted_layouts, drawn_layouts, method_cautions, question_cautions
 from .judging import in_one_family, judge_host, panel_of, verdict_of_runs
 from .result import CandidateVerdict, Verdict, difference
-from .sentence import basis_of, leading, unanswered
+from .sentence import basis_of, unanswered
 from .sides import Question, all_failed, comparable, looks_at_hosts, sides_of, summed
 
 if TYPE_CHECKING:
@@ -123,8 +122,8 @@ def undecided_by(result: Multilevel, failed: Mapping[str, int]) -> Multilevel:
             )
             for line in result.benchmarks
         ),
-        these=result.these and withheld_suite(result.these),
-        similar=result.similar and withheld_suite(result.similar),
+        these=result.these and replace(result.these, outcome="undecided"),
+        similar=result.similar and replace(result.similar, outcome="undecided"),
     )
 
 

@@ -13,8 +13,10 @@ import numpy as np
 from ..data.trial import Trial
 from ..data.trial_cautions import constant_cautions
 from ..errors import UsageError
+from ..methods.multilevel.estimates import FAR
 from ..methods.multilevel.failures import failing_of
 from ..methods.multilevel.page import interval_text, level_text, looks_text, speedup_text
+from ..methods.multilevel.result import leading
 from ..pages import number_format as figures
 from ..pages.model import (
     Caution,
@@ -190,9 +192,11 @@ def rank_variants(
             continue
         failing += _failing(both, look.alpha(confidence) / 2)
         result = question.compare(*both, look)
-        line = result.these if result.these is not None else result.benchmarks[0]
-        if line.speedup is not None:
-            pairs.append((result, line, float(np.log(line.speedup))))
+        failing += (caution for caution in result.cautions if caution.code == "without-ratio")
+        line = leading(result)
+        if line is not None and (line.speedup or line.difference is not None):
+            far = {"faster": FAR, "slower": -FAR}.get(line.outcome, 0.0)  # of 0 there is no ratio
+            pairs.append((result, line, math.log(line.speedup) if line.speedup else far))
     if not pairs:
         what = "there are no two variants to compare"
         raise UsageError(what, str(trial.path), "measure a second variant")
@@ -232,8 +236,7 @@ def rank_variants(
 def _failing(both: tuple[PerformanceMatrix, PerformanceMatrix], risk: float) -> Iterator[Caution]:
     """Say which variant of a pair is proven to fail more: a rank says nothing of that."""
     for ours, theirs in (both, both[::-1]):
-        found = failing_of(ours, theirs, risk=risk, always_valid=False)
-        for bench, one in found.items():
+        for bench, one in failing_of(ours, theirs, risk=risk, always_valid=False).items():
             if one.fails_proven and one.reason is not None:
                 a, b = ours.name, theirs.name
                 text = f"{bench}: {a} fails in {ours.failed.get(bench, 0)} runs, {b} in {theirs.failed.get(bench, 0)}"

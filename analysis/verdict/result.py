@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..methods.multilevel.result import MANY_SESSIONS, HostEffect, HostLevel, Line, Multilevel
+from ..methods.multilevel.result import MANY_SESSIONS, HostLevel, Line, Multilevel, leading
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Next
@@ -18,7 +18,7 @@ from ..pages.number_format import Word, is_time
 from ..pages.result import Result
 from ..record.manifest import is_here, judge_words, resume_words
 from ..words import WIDTH, shorten, shortened, shown
-from .sentence import OpenLine, counted_sentence, leading, open_lines, short_name, unanswered
+from .sentence import OpenLine, counted_sentence, open_lines, short_name, unanswered
 
 if TYPE_CHECKING:
     from ..data.fleet import FleetHostStanding
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..data.runs import Unit
     from ..diagnose.result import Diagnosis
     from ..methods.multilevel.law import LookRisk
+    from ..methods.multilevel.result import HostEffect
     from ..plan.certificate import Certificate
     from .sides import Question, RunCounts, VariantSummary
 
@@ -266,8 +267,8 @@ def where_text(one: CandidateVerdict) -> str:
         return ""
     parts = []
     if line is None or line.of_suite:
-        lacking = 0 if one.hosts is None else len(one.hosts.left_out)
-        parts.append(f" over these {len(result.benchmarks) - lacking} benchmarks")
+        many = len(result.benchmarks) if line is None else result.together
+        parts.append(f" over these {many} benchmarks")
     elif line.name != _UNNAMED:
         parts.append(f" on {short_name(line.name)}")
     if one.hosts is not None:

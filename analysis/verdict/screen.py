@@ -19,7 +19,7 @@ from ..methods.multilevel.page import (
     reason_text,
     speedup_text,
 )
-from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
+from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel, leading
 from ..pages import as_text, number_format as figures
 from ..pages.difference import stuff_of
 from ..pages.model import (
@@ -45,7 +45,6 @@ from .sentence import (
     OF_RUNS,
     corrected,
     family,
-    leading,
     quantile_sentences,
     unanswered,
     with_whole_interval,
@@ -203,9 +202,8 @@ def _table(
         for line in result.benchmarks
         if line.name in kept
     ]
-    common = len(result.benchmarks) - (0 if on is None else len(on.left_out))
     suite = (
-        (f"these {common}", result.these, None if on is None else on.these),
+        (f"these {result.together}", result.these, None if on is None else on.these),
         (_OTHERS, result.similar, None if on is None else on.similar),
     )
     rows += [_Row(name, line, here) for name, line, here in suite if line is not None]
@@ -376,7 +374,7 @@ def _would_settle(result: Multilevel) -> Iterator[str]:
         if line.reason and line.law != "identity":
             continue
         if advice:
-            name = f"these {len(result.benchmarks)}" if line is result.these else line.name
+            name = f"these {result.together}" if line is result.these else line.name
             texts.append(f"{shorten(name, _NAME)}: {advice}")
     if texts:
         head = chance_heading(result.lines)

@@ -18,7 +18,7 @@ from ..methods.multilevel.page import (
     few_sessions_text,
     reason_text,
 )
-from ..methods.multilevel.result import HostLevel, Line, Multilevel
+from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
@@ -114,16 +114,6 @@ REASONS = ROW_REASONS | {
 def short_name(name: str) -> str:
     """Give a variant's name as a sentence says it."""
     return shorten(shown(name), _NAME)
-
-
-def leading(result: Multilevel | HostLevel) -> Line | None:
-    """Give the line that answers for a candidate: the suite's, or that of its only benchmark."""
-    if result.these is not None:
-        return result.these
-    known = [line for line in result.benchmarks if line.speedup is not None]
-    if not known and len(result.benchmarks) == 1:
-        return result.benchmarks[0]
-    return known[0] if len(known) == 1 else None
 
 
 def with_whole_interval(text: str) -> str:
@@ -222,7 +212,7 @@ def advice(line: Line, result: Multilevel) -> str:
 
 def suite_lines(result: Multilevel) -> tuple[tuple[str, Line], ...]:
     """Name the lines of the suite that are there."""
-    names = (f"these {len(result.benchmarks)}", "others like them")
+    names = (f"these {result.together}", "others like them")
     lines = zip(names, (result.these, result.similar), strict=True)
     return tuple((name, line) for name, line in lines if line is not None)
 
@@ -251,7 +241,7 @@ def open_lines(result: Multilevel) -> Iterator[OpenLine]:
         if result.look.rule == "repeated" and not line.of_suite:
             yield _at_a_later_look(line, result)
             continue
-        name = f"these {len(result.benchmarks)}" if line is result.these else line.name
+        name = f"these {result.together}" if line is result.these else line.name
         more = line.more_sessions
         if more is None:
             yield OpenLine(name, None, known=False)

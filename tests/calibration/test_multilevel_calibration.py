@@ -24,7 +24,7 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.estimates import (
     Estimates,
     of_differences,
-    of_means,
+    of_sides,
     satterthwaite,
     similar_half,
     suite_of_differences,
@@ -85,7 +85,7 @@ def test_paired_sessions_cover(sessions, runs, shift, noise):
 def test_separate_sessions_cover(sessions, runs, shift, noise):
     low, high = {2: (0.935, 0.985), 3: (0.94, 0.975)}.get(sessions, (0.94, 0.965))
     a, b = sides(noise, sessions, runs, shift)
-    assert low <= coverage(of_means(a, b)) <= high
+    assert low <= coverage(of_sides(of_differences(a), of_differences(b))) <= high
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def judge_nights(rng, means, count, splits):
     a, b = means[picked[:, :count]], means[picked[:, count:]]
     found = suite_of_means(a, b, np.ones(means.shape[-1]))
     ours = rejected(found, LAW.half(found.error, found.freedom))
-    return ours, rejected(found, strata_half(of_means(a, b)))
+    return ours, rejected(found, strata_half(of_sides(of_differences(a), of_differences(b))))
 
 
 @pytest.mark.parametrize("count", [pytest.param(3, marks=spot_check), 5, 10])
@@ -420,7 +420,7 @@ def test_the_public_function_gives_the_same(shared):
 
         result = multilevel(matrix(0), matrix(1))
         a, b = logs.mean(axis=3)
-        each = of_differences(a - b) if shared else of_means(a, b)
+        each = of_differences(a - b) if shared else of_sides(of_differences(a), of_differences(b))
         half = LAW.half(each.error, each.freedom)
         assert [math.log(x.low) for x in result.benchmarks] == pytest.approx(
             (each.estimate - half).tolist(), abs=1e-10

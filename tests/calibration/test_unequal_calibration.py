@@ -25,7 +25,6 @@ from analysis.methods.multilevel.estimates import (
     ErrorParts,
     Estimates,
     of_differences,
-    of_means,
     of_sides,
     satterthwaite,
     suite_of_means,
@@ -170,7 +169,8 @@ SIDES = [
 @pytest.mark.parametrize(("sessions", "ratio", "shared"), SIDES)
 def test_lines_suite_families_and_gates_hold_what_they_say(sessions, ratio, shared):
     ours, theirs = session_values(sessions, ratio, shared)
-    each, suite = of_means(ours, theirs), suite_of_means(ours, theirs, np.ones(8))
+    each = of_sides(of_differences(ours), of_differences(theirs))
+    suite = suite_of_means(ours, theirs, np.ones(8))
     old, old_suite = by_welch(each), by_welch(suite)
     family, blamed, ended = (
         tuple(share(*both) for both in ((each, suite), (old, old_suite)))
@@ -267,7 +267,7 @@ def go_families(count, splits=1_000):
         np.take_along_axis(means[nights[:, part]], taken, axis=2)
         for part in (slice(count[0]), slice(count[0], sum(count)))
     )
-    found = of_means(a, b)
+    found = of_sides(of_differences(a), of_differences(b))
     return any_word(found, None), any_word(by_welch(found), None)
 
 
@@ -348,9 +348,9 @@ def test_hosts_whose_own_sides_have_unequal_numbers_cover(ratio):
     # one host with 2 sessions against 10, beside two of 6 and 6: it enters with both parts
     rng = np.random.default_rng([28, round(10 * ratio)])
     each = [
-        of_means(
+        of_sides(
             *(
-                sd * rng.standard_normal((TRIALS, n, 1))
+                of_differences(sd * rng.standard_normal((TRIALS, n, 1)))
                 for n, sd in zip(counts, (ratio, 1), strict=True)
             )
         )

@@ -7,16 +7,7 @@ import zlib
 
 import pytest
 
-ONE = {"sessions": 1, "runs": 1, "warmup": 0}
-
-
-def only(command, **fields):
-    """Give one benchmark and protocol for a single run."""
-    return {
-        "variants": {"a": {}},
-        "benchmarks": {"one": {"command": command, **fields}},
-        "protocol": ONE,
-    }
+from tests.lab import ONE, only
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,9 @@ def bounded(line: Line, cut: Cut | None) -> Line:
     open_ = line.outcome == "undecided" and line.reason is None
     if cut.withholds(line.outcome) or (open_ and cut.known):
         line = replace(line, outcome="undecided", reason=CUT_OFF, more_sessions=None)
-    return replace(line, cut=cut, totals=None if cut.known else line.totals)
+    if cut.known:
+        line = replace(line, totals=None, more_sessions=None)
+    return replace(line, cut=cut)
 
 
 def bounded_suite(
@@ -113,10 +115,8 @@ def bounded_suite(
     if suite is None or cut is None:
         return suite
     words: list[Word] = ["undecided" if cut.withholds(x.outcome) else x.outcome for x in suite]
-    more = None if cut.known else suite[0].more_sessions
-    totals = None if cut.known else suite[0].totals
-    these = replace(suite[0], cut=cut, outcome=words[0], more_sessions=more, totals=totals)
-    return these, replace(suite[1], cut=cut, outcome=words[1])
+    these, similar = (replace(x, cut=cut, outcome=w) for x, w in zip(suite, words, strict=True))
+    return (replace(these, more_sessions=None, totals=None) if cut.known else these), similar
 
 
 def cut_cautions(lines: Sequence[Line], names: tuple[str, str], *, wall: bool) -> Iterator[Caution]:
@@ -266,7 +266,7 @@ def multilevel(
             x if x.outcome == "undecided" else replace(x, outcome="undecided", reason="depends")
             for x in lines
         )
-        suite = None if suite is None else (withheld_suite(suite[0]), withheld_suite(suite[1]))
+        suite = withheld_suite(suite)
     of_values: tuple[Caution, ...] = ()
     if any(
         x.values_of or x.judged_iterations or (x.failed if x.cut is None else x.cut) for x in whole
@@ -303,7 +303,11 @@ def multilevel(
             looks_rule=look.rule,
         ),
         *of_values,
-        *(() if suite is None else suite_cautions(int((~np.isnan(judged.each.estimate)).sum()))),
+        *(
+            ()
+            if suite is None
+            else suite_cautions(int((~np.isnan(judged.each.estimate) & ~exact.arithmetic).sum()))
+        ),
     )
     if ours.of_builds:
         cautions = of_one_build(layout, cautions)

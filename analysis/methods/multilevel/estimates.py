@@ -87,10 +87,6 @@ class Estimates(NamedTuple):
         """What the clock adds to each half-width."""
         return np.zeros(np.shape(self.estimate)) if self.step is None else self.step
 
-    def as_rows(self) -> Estimates:
-        """Give a single estimate as arrays of one entry."""
-        return self if np.ndim(self.estimate) else self.changed(lambda part: np.asarray(part)[None])
-
     def own_parts(self) -> ErrorParts:
         """Give the parts that have a quantile of their own: one where a single freedom fits."""
         one = ErrorParts(self.error[..., None], self.freedom[..., None])
@@ -125,11 +121,6 @@ def of_differences(values: Array) -> Estimates:
         freedom=np.where(enough, count - 1.0, np.nan),
         values=count,
     )
-
-
-def of_means(ours: Array, theirs: Array) -> Estimates:
-    """Give the difference of two sides' means, by the law of two sides (`of_sides`)."""
-    return of_sides(of_differences(ours), of_differences(theirs))
 
 
 def of_sides(ours: Estimates, theirs: Estimates) -> Estimates:
@@ -218,8 +209,10 @@ class Resolution:
 Floors = tuple[Array, Array]  # of both sides, shape (benchmarks,)
 
 
-def suite_of_differences(values: Array, weights: Array, floor: Array | None = None) -> Estimates:
-    """Give the mean over the benchmarks of paired differences, with whole sessions as clusters."""
+def suite_of_differences(
+    values: Array, weights: Array, floor: Array | None = None, lent: Array | float = 0.0
+) -> Estimates:
+    """Give the mean over the benchmarks of paired differences, whole sessions as clusters; `lent` is what these do not show of the error."""
     each = of_differences(values)
     share = shares_of(each.estimate, weights)
     there = ~np.isnan(values)
@@ -232,7 +225,7 @@ def suite_of_differences(values: Array, weights: Array, floor: Array | None = No
     enough = freedom >= 1
     varies = (np.abs(residual) >= FLAT).any(axis=-1)
     variance = sessions / np.maximum(sessions - 1, 1) * (residual**2).sum(axis=-1)
-    error = np.where(varies, np.sqrt(variance), 0.0)
+    error = np.hypot(np.where(varies, np.sqrt(variance), 0.0), lent)
     if floor is not None:
         error = np.maximum(error, np.sqrt(np.nansum((share * floor) ** 2, axis=-1)))
     return Estimates(
@@ -244,13 +237,23 @@ def suite_of_differences(values: Array, weights: Array, floor: Array | None = No
 
 
 def suite_of_means(
-    ours: Array, theirs: Array, weights: Array, floors: Floors | None = None
+    ours: Array,
+    theirs: Array,
+    weights: Array,
+    floors: Floors | None = None,
+    alone: Flags | None = None,
 ) -> Estimates:
-    """Give the same for sides of different sessions: V = V_c + V_b, by the law of two sides."""
+    """Give the same for sides of different sessions: V = V_c + V_b, by the law of two sides; of one constant `alone` the other's."""
     a_each, b_each = of_differences(ours).estimate, of_differences(theirs).estimate
     known = np.where(np.isnan(a_each - b_each), 0.0, weights)
-    a, b = (None, None) if floors is None else floors
-    return of_sides(suite_of_differences(ours, known, a), suite_of_differences(theirs, known, b))
+    sides = []
+    for k, (table, other) in enumerate(((ours, theirs), (theirs, ours))):
+        some, lent = np.zeros(1) if alone is None else np.where(alone[k], known, 0.0), np.zeros(())
+        if some.any():
+            found = suite_of_differences(other, some)
+            lent = found.error * np.sqrt(found.values / len(table)) * some.sum() / known.sum()
+        sides.append(suite_of_differences(table, known, floors and floors[k], lent))
+    return of_sides(*sides)
 
 
 def suite_of_cells(
@@ -386,6 +389,11 @@ class Exact:
         """The benchmarks where neither side varies."""
         return np.asarray(~np.isnan(self.values).any(axis=0))
 
+    @property
+    def alone(self) -> Flags:
+        """The benchmarks where a side is the only one that does not vary."""
+        return np.asarray(~np.isnan(self.values) & ~self.constant)
+
     def identity(self, k: int) -> Identity | None:
         """Give the numbers of a benchmark where neither side varies."""
         if not self.constant[k]:
@@ -402,12 +410,12 @@ def exact_of(layout: Layout, unit: str, zeroed: Flags) -> Exact:
     alone = layout.design.startswith("one session")
     for k in range(count) if exact_values(unit) else ():
         sides = judged_runs(layout, k)
-        if not all(one.size and exact_values(unit, one) for one, _ in sides):
+        if not all(exact_values(unit, one) for one, _ in sides):
             continue
         flags[k], runs[k] = True, sum(one.size for one, _ in sides)
         for number, (one, session) in enumerate(sides):
             cells[number, k] = one.size if alone else np.unique(session).size
-            if np.ptp(one) == 0 and layout.design != "confounded":
+            if one.size and np.ptp(one) == 0 and layout.design != "confounded":
                 values[number, k] = one[0]
     return Exact(flags=flags, arithmetic=flags & zeroed, values=values, cells=cells, runs=runs)
 
@@ -432,18 +440,16 @@ def estimates_of(
         scaled = theirs._replace(estimate=ratio * theirs.estimate, error=ratio * theirs.error)
         found = of_sides(ours, scaled)
     chance = np.where(exact.constant, identity_pvalue(*exact.cells), np.nan)
-    found = found._replace(step=added, chance=chance)
+    error = np.where(exact.constant, 0.0, found.error)  # whatever step other runs show
+    found = found._replace(error=error, step=added, chance=chance)
     return unjudged(found) if design == "confounded" else found
 
 
 def sides_of(tables: Tables, resolution: Resolution, exact: Exact) -> tuple[Estimates, Estimates]:
     """Give the mean of each side, with its own floor."""
     ours, theirs = of_differences(tables.ours), of_differences(tables.theirs)
-    alone = ~np.isnan(exact.values) & ~exact.constant
-    return (
-        floored(as_the_other(ours, theirs, alone[0]), resolution.floor_ours),
-        floored(as_the_other(theirs, ours, alone[1]), resolution.floor_theirs),
-    )
+    a, b = as_the_other(ours, theirs, exact.alone[0]), as_the_other(theirs, ours, exact.alone[1])
+    return floored(a, resolution.floor_ours), floored(b, resolution.floor_theirs)
 
 
 def unjudged(found: Estimates) -> Estimates:

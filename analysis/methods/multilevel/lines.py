@@ -190,9 +190,7 @@ def benchmark_lines(
     by_sessions = judged.design in ("paired", "separate")
     lines = []
     for k, name in enumerate(ours.benchmarks):
-        there = np.empty(0, dtype=np.intp)
-        if values is not None:
-            there = np.flatnonzero(~np.isnan(values[:, k]))
+        there = np.flatnonzero([] if values is None else ~np.isnan(values[:, k]))
         lines.append(
             Line(
                 **(decided(logs, d, k, name) | counted_fields(judged, d, k, means)),
@@ -228,14 +226,14 @@ def told_by_values(line: Line, ours: PerformanceMatrix, theirs: PerformanceMatri
     """
     if line.reason is not None:
         return line
-    both, reason = (ours, theirs), None
+    both = ours, theirs
     cells = [x.judged_iterations[line.name] for x in both if line.name in x.judged_iterations]
     counts = [number for one in cells for number in (one.without, one.runs)]
     if any(one.unsteady for one in cells) or (len(cells) > 1 and fisher(*counts) <= _UNLIKE):
         reason = NO_STEADY_STATE
     elif not is_printed(ours, line.name) and times_as_many(ours, theirs, line.name) > _TWICE:
         reason = UNEQUAL_VALUES
-    if reason is None:
+    else:
         return line
     return replace(line, outcome="undecided", reason=reason, more_sessions=None)
 
@@ -255,14 +253,15 @@ def steady_suite(
     suite: tuple[Line, Line] | None, lines: Sequence[Line]
 ) -> tuple[Line, Line] | None:
     """Take back the words of a suite one of whose benchmarks has none, as runs have no steady state or too unlike numbers of values."""
-    if suite is None or all(line.reason not in TAKEN_BACK for line in lines):
-        return suite
-    return withheld_suite(suite[0]), withheld_suite(suite[1])
+    return suite if all(x.reason not in TAKEN_BACK for x in lines) else withheld_suite(suite)
 
 
-def withheld_suite(line: Line) -> Line:
-    """Take back the word of a line of the suite."""
-    return replace(line, outcome="undecided")
+def withheld_suite(suite: tuple[Line, Line] | None) -> tuple[Line, Line] | None:
+    """Take back the words of a suite."""
+    return suite and (
+        replace(suite[0], outcome="undecided"),
+        replace(suite[1], outcome="undecided"),
+    )
 
 
 def _reason(judged: LineParts, failing: Failing, word: Word, k: int) -> str | None:
@@ -350,7 +349,7 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
     elif judged.design == "one session, runs":
         found = suite_of_cells(t.ours, t.theirs, weights, floors)
     else:
-        found = suite_of_means(t.ours, t.theirs, weights, floors)
+        found = suite_of_means(t.ours, t.theirs, weights, floors, judged.exact.alone)
     share = shares_of(judged.each.estimate, weights)
     found = found._replace(step=np.asarray((share * judged.each.widening).sum()))
     if (judged.exact.constant | (share == 0)).all():
@@ -359,16 +358,15 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
         found = found._replace(chance=chance)
     if judged.design == "confounded":
         found = unjudged(found)
-    one = found.as_rows()
+    one = found.changed(lambda part: np.asarray(part)[None])
     count = 1 if judged.correction == "none" else judged.candidates
     more = np.ones(count - 1)
     d = decide(one, judged.law, judged.margin, "holm" if count > 1 else "none", beside=(more, more))
     advice: tuple[MoreSessions, ...] = ()
-    if d.outcome[0] == "undecided":
-        scatter = _suite_scatter(judged, one)
-        if scatter is not None:
-            steps = d.steps, d.steps_equivalent
-            advice = lazy_advice(one.estimate, scatter, judged.next_law, judged.margin, steps)
+    scatter = _suite_scatter(judged, one) if d.outcome[0] == "undecided" else None
+    if scatter is not None:
+        steps = d.steps, d.steps_equivalent
+        advice = lazy_advice(one.estimate, scatter, judged.next_law, judged.margin, steps)
     these = Line(
         **decided(one, d, 0, "these"),
         of_suite=True,
@@ -460,21 +458,10 @@ def advice_on_identities(
 def _suite_scatter(judged: LineParts, found: Estimates) -> Scatter | None:
     if not found.error[0] > 0 or judged.design not in ("paired", "separate"):
         return None
-    sides: Sequence[Estimates] = [found]
-    if judged.design == "separate":
-        known = np.where(np.isnan(judged.each.estimate), 0.0, judged.weights)
-        sides = [
-            suite_of_differences(table, known, floor)
-            for table, floor in (
-                (judged.tables.ours, judged.resolution.floor_ours),
-                (judged.tables.theirs, judged.resolution.floor_theirs),
-            )
-        ]
-    sessions = np.array([[float(np.ravel(e.freedom)[0]) + 1 for e in sides]])
-    errors = np.array([[float(np.ravel(e.error)[0]) for e in sides]])
+    errors, freedoms = found.parts or found.own_parts()
     return Scatter(
-        variance=errors**2 * sessions,
-        sessions=sessions,
+        variance=errors**2 * (freedoms + 1),
+        sessions=freedoms + 1,
         within=np.full(errors.shape, np.nan),
         step=found.widening,
     )

@@ -164,7 +164,7 @@ def screen(result: Multilevel) -> Page:
     ours, theirs = apart((result.candidate, result.baseline), 20)
     known = [line for line in result.benchmarks if line.speedup is not None]
     rows: list[tuple[str, Line]] = [(Name(line.name), line) for line in result.benchmarks]
-    suite = ((f"these {len(known)}", result.these), ("others like them", result.similar))
+    suite = ((f"these {result.together}", result.these), ("others like them", result.similar))
     rows += [(name, line) for name, line in suite if line is not None]
     line = result.these or next(iter(known), None)
     number = "" if line is None else f", {speedup_text(line)} {interval_text(line)}".rstrip()

@@ -419,18 +419,15 @@ class HostLevel:
     @property
     def disagreeing(self) -> dict[str, list[Disagreement]]:
         """The hosts that disagree with the rest, and on what."""
-        found: dict[str, list[Disagreement]] = {}
-        for one in self.disagreements:
-            found.setdefault(one.host, []).append(one)
-        return found
+        hosts = dict.fromkeys(one.host for one in self.disagreements)
+        return {host: [x for x in self.disagreements if x.host == host] for host in hosts}
 
     @property
     def sessions_each(self) -> tuple[int, int]:
         """The fewest and the most sessions that a host has."""
-        each: dict[str, int] = {}
-        for one in self.effects:
-            each[one.host] = max(one.sessions, each.get(one.host, 0))
-        return min(each.values(), default=0), max(each.values(), default=0)
+        hosts = {one.host for one in self.effects}
+        each = [max(x.sessions for x in self.effects if x.host == host) for host in hosts]
+        return min(each, default=0), max(each, default=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -511,12 +508,16 @@ class Multilevel(Result):
         return self.benchmarks if self.these is None else (*self.benchmarks, self.these)
 
     @property
+    def together(self) -> int:
+        """How many benchmarks the lines of the suite are of: those with a ratio that all hosts have."""
+        ratios = {x.name for x in self.benchmarks if x.speedup is not None and x.scale == "log"}
+        return len(ratios.difference(() if self.hosts is None else self.hosts.left_out))
+
+    @property
     def word(self) -> Word:
         """The word of these benchmarks together, or of the only one."""
-        if self.these is not None:
-            return self.these.outcome
-        known = [line for line in self.benchmarks if line.speedup is not None]
-        return known[0].outcome if len(known) == 1 else "undecided"
+        line = leading(self)
+        return "undecided" if line is None else line.outcome
 
     @property
     def withheld(self) -> bool:
@@ -528,3 +529,13 @@ class Multilevel(Result):
     def timed(self) -> bool:
         """Whether what is better is faster."""
         return figures.timed(self.unit)
+
+
+def leading(result: Multilevel | HostLevel) -> Line | None:
+    """Give the line that answers for a candidate: the suite's, or that of its only benchmark."""
+    if result.these is not None:
+        return result.these
+    known = [line for line in result.benchmarks if line.speedup is not None]
+    if not known and len(result.benchmarks) == 1:
+        return result.benchmarks[0]
+    return known[0] if len(known) == 1 else None

@@ -158,7 +158,7 @@ def resolution_of(
         log = np.where(layout.arithmetic, step, log)
     ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
     with np.errstate(invalid="ignore"):
-        coarse = ~exact & (zeroed | (_spread(layout) < log / 2))
+        coarse = ~exact & (zeroed | (_spread(layout) < (0.5 - _NEAR) * log))
     return Resolution(
         step=step,
         sources=sources,

@@ -10,13 +10,15 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import StoreError
-from analysis.importers.reader import open_trial
+from analysis.importers.reader import Reading, open_trial
 from analysis.methods.multilevel.compare import multilevel
 from analysis.pages.model import Caution, Section, Sentence, ShortSentence, Table, Value
 from analysis.plan.calibration import calibrate_trial
 from analysis.plan.certificate import write_certificate
 from analysis.stats.arguments import stream
-from analysis.verdict.judging import judge
+from analysis.verdict.gate import gate_verdict
+from analysis.verdict.judging import judge, judge_sources
+from analysis.verdict.ranking import rank_variants
 
 GOLDEN = """\
 gzip-1 is 2.30 times as fast as gzip-6 over these 3 benchmarks (2.29 to 2.31)
@@ -170,8 +172,26 @@ def test_counts_of_several_that_never_vary_have_their_best(tmp_path, counts, sai
     session = "".join(f"parse,{v},#,{n},allocs\n" for v, n in zip("abc", counts, strict=True))
     rows = "".join(session.replace("#", str(k)) for k in range(8))
     (tmp_path / "r.csv").write_text(f"benchmark,variant,session,value,unit\n{rows}")
-    sentence = judge(open_trial(tmp_path / "r.csv", better="lower")).to_dict()["sentence"]
-    assert sentence.startswith(said)
+    trial = open_trial(tmp_path / "r.csv", better="lower")
+    assert judge(trial).to_dict()["sentence"].startswith(said)
+    if said[2:4] == "is":  # a 0 had no rank, and the next one was first
+        assert rank_variants(trial).places[0].variant == said[0]
+
+
+def test_two_files_are_judged_as_one_with_both_variants(tmp_path):
+    # authority: rules-2, 1c and 12; 0 -> 3 passed the gate, for "only n has B: left out"
+    for name, b in (("o", 0), ("n", 3)):
+        rows = (f"A,{k},5,b\nB,{k},{b},b\nC,{k},7,b\n" for k in range(6))
+        (tmp_path / name).write_text(f"benchmark,session,value,unit\n{''.join(rows)}")
+    for sides, word in (("no", "slower"), ("on", "faster")):
+        asked = (*(str(tmp_path / one) for one in sides), Reading(better="lower"))
+        found = judge_sources(*asked).verdict
+        lines = found.candidates[0].multilevel.benchmarks
+        assert [x.outcome for x in sorted(lines, key=lambda x: x.name)][1] == word
+        assert gate_verdict(found, "worse>2%").exit_code == (word == "slower")
+        assert "over these 2 benchmarks" in str(found).splitlines()[0]
+        alone = judge_sources(*asked, benchmarks=["B"], explain=True).verdict
+        assert alone.candidates[0].multilevel.word == word
 
 
 def test_what_equals_the_baseline_is_not_undecided_in_the_sentence(judged, three):
