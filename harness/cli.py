@@ -61,25 +61,44 @@ def console() -> None:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
     except KeyboardInterrupt:  # so early that there was nothing to stop
         code = 130
-    except (OSError, ImportError) as error:
-        if not _no_more_files(error):
+    except (OSError, ImportError, MemoryError) as error:
+        lack = _lack_of(error)
+        if lack is None:
             raise
-        sys.stderr.write(
-            f"fairtrial: no more files can be opened: {error}\n"
-            "  fix: raise the limit (ulimit -n 1024), or close other open files; a trial under way "
-            "goes on with --resume\n"
-        )
+        sys.stderr.write(f"fairtrial: {lack}; a trial under way goes on with --resume\n")
         code = 3
     sys.exit(code)
 
 
-def _no_more_files(error: BaseException) -> bool:
-    """Tell whether nothing more can be opened: then no module can be loaded either, to say it in."""
-    codes = (errno.EMFILE, errno.ENFILE)
-    texts = tuple(map(os.strerror, codes))  # a library of a module is not opened by Python itself
-    return getattr(error, "errno", None) in codes or (
-        isinstance(error, ImportError) and any(one in str(error) for one in texts)
-    )
+def _lack_of(error: BaseException) -> str | None:
+    """Say what was lacking, and the remedy: no module can be loaded any more, to say it in."""
+    number, text = getattr(error, "errno", None), str(error)
+
+    def lacks(*numbers: int) -> bool:  # a library of a module is not opened by Python itself
+        loading = isinstance(error, ImportError)
+        return number in numbers or (loading and any(os.strerror(one) in text for one in numbers))
+
+    if lacks(errno.EMFILE, errno.ENFILE):
+        fix = "raise the limit (ulimit -n 1024), or close other open files"
+        return f"no more files can be opened: {error}\n  fix: {fix}"
+    unmapped = isinstance(error, ImportError) and "failed to map segment" in text
+    if unmapped or isinstance(error, MemoryError) or lacks(errno.ENOMEM):
+        fix = "raise the limit (ulimit -v unlimited), or end what else takes memory"
+        return f"there is no more memory\n  fix: {fix}"
+    if lacks(errno.ENOSPC, errno.EDQUOT) or "usable temporary directory" in text:
+        fix = "free some space, or set TMPDIR to a folder that can be written"
+        return f"a temporary file cannot be written: {error}\n  fix: {fix}"
+    mask = os.umask(0o077)
+    os.umask(mask)
+    if isinstance(error, PermissionError) and mask & 0o700:
+        fix = "set another one, such as 'umask 077'"
+        return f"the umask {mask:03o} takes the rights of new files from their owner\n  fix: {fix}"
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()  # noqa: PTH109 - as the rest
+        except OSError:
+            return "the current folder was removed\n  fix: go to another one (cd)"
+    return None
 
 
 def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManager[None]:
@@ -159,7 +178,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
         _let_go(out)
         return code
     except Exception as error:
-        if _no_more_files(error):
+        if _lack_of(error):
             raise
         import traceback
 

@@ -240,18 +240,25 @@ def open_inside(trial: Path, name: str, flags: int) -> int:
 
 
 def _open(trial: Path, name: str, part: str, flags: int, at: int) -> int:
+    """Open a file or a folder, and nothing else: a pipe without a reader would be waited for."""
+    ls = command_line(("ls", "-l", str(trial / Path(name).parts[0])))
     try:
-        return os.open(part, flags | os.O_NOFOLLOW, mode_of_files(at), dir_fd=at)
+        fd = os.open(part, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode_of_files(at), dir_fd=at)
+        if stat.S_IFMT(os.fstat(fd).st_mode) in {stat.S_IFREG, stat.S_IFDIR}:
+            return fd
+        os.close(fd)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(part, at):
             raise StoreError(
                 "it is reached through a symbolic link, which fairtrial does not make: writing there "
                 "would change a file somewhere else",
                 str(trial / name),
-                "look who put it there, and remove the link: "
-                + command_line(("ls", "-l", str(trial / Path(name).parts[0]))),
+                f"look who put it there, and remove the link: {ls}",
             ) from error
-        raise
+        if error.errno != errno.ENXIO:
+            raise
+    fix = f"look who put it there, and remove it: {ls}"
+    raise StoreError("this is not a regular file", str(trial / name), fix)
 
 
 def _is_link(part: str, at: int) -> bool:

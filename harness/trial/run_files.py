@@ -478,7 +478,8 @@ class Spools:
 
     def keep(self, path: Path, name: str, limit: int) -> bool:
         """Keep what was caught as `name`, cut to `limit` bytes; tell whether there was room for it."""
-        fd = os.open(path.name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._at)
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(path.name, flags, dir_fd=self._at)
         try:
             size = os.fstat(fd).st_size
             if size > limit:

@@ -241,24 +241,59 @@ def test_a_terminal_that_cannot_show_a_sign_gets_it_written_out(monkeypatch, str
 
 
 FULL = os.strerror(errno.EMFILE)
+NO_FILES = (
+    OSError(errno.EMFILE, FULL),
+    OSError(errno.ENFILE, os.strerror(errno.ENFILE)),
+    ImportError(f"libfoo.so: cannot open shared object file: {FULL}"),
+)
+NO_MEMORY = (
+    *(MemoryError(), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))),
+    ImportError("libfoo.so: failed to map segment from shared object"),
+)
+NO_ROOM = (
+    OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),
+)
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "lack"),
     [
-        OSError(errno.EMFILE, FULL),
-        OSError(errno.ENFILE, os.strerror(errno.ENFILE)),
-        ImportError(f"libfoo.so: cannot open shared object file: {FULL}"),
+        *((error, f"no more files can be opened: {error}") for error in NO_FILES),
+        *((error, "there is no more memory") for error in NO_MEMORY),
+        *((error, f"a temporary file cannot be written: {error}") for error in NO_ROOM),
     ],
     ids=repr,
 )
-def test_where_no_more_files_can_be_opened_that_is_said(does, monkeypatch, streams, error):
+def test_what_the_process_has_no_more_of_is_said(does, monkeypatch, streams, error, lack):
     does(raising(error))
     streams(io.StringIO(), of_bytes(), of_bytes())
     assert console(monkeypatch, "x") == 3
     said = written(sys.stderr)
-    assert said.startswith(f"fairtrial: no more files can be opened: {error}\n")
+    assert said.startswith(f"fairtrial: {lack}\n  fix: ")
     assert "--resume" in said
+
+
+def test_a_umask_that_takes_the_rights_of_the_owner_is_said(does, monkeypatch, streams):
+    does(raising(PermissionError(errno.EACCES, os.strerror(errno.EACCES))))
+    streams(io.StringIO(), of_bytes(), of_bytes())
+    before = os.umask(0o777)
+    try:
+        assert console(monkeypatch, "x") == 3
+    finally:
+        os.umask(before)
+    assert written(sys.stderr).startswith("fairtrial: the umask 777 takes the rights of new files")
+
+
+def test_a_current_folder_that_was_removed_is_no_bug(does, monkeypatch, streams, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    does(lambda _out: os.getcwd())  # noqa: PTH109 - what Path does
+    streams(io.StringIO(), of_bytes(), of_bytes())
+    assert console(monkeypatch, "x") == 3
+    assert written(sys.stderr).startswith("fairtrial: the current folder was removed\n  fix: ")
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "bad disk"), ImportError("no module x")])

@@ -517,6 +517,8 @@ def test_the_baseline_comes_first_and_the_others_keep_their_order(wanted, baseli
         (("-P", "n", "1", "100", "do {n}"), "100 values, more than 50"),
         (("-L", "a", "1,2,3,4,5,6,7,8", "-L", "b", "1,2,3,4,5,6,7", "do {a} {b}"), "56 commands"),
         (("-P", "n", "3", "1", "do {n}"), "no value"),
+        (("-P", "n", "1", "1e999999999", "do {n}"), "not a number of ordinary size"),
+        (("-P", "n", "1", "2", "-D", "1e-999999", "do {n}"), "not a number of ordinary size"),
         (("-P", "n", "1", "3", "-D", "0", "do {n}"), "no value"),
         (("-P", "n", "one", "3", "do {n}"), "not a number"),
         (("-D", "2", "do"), "-P, which is missing"),

@@ -345,6 +345,7 @@ def test_wishes_become_options_of_run():
         ("00:10:00", 600),
         ("UNLIMITED", math.inf),
         ("infinite", math.inf),
+        ("9" * 5000, math.inf),
         ("soon", None),
         ("", None),
         ("-5", None),
