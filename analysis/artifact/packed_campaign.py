@@ -12,8 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from ..data.host_record import read_environments
-from ..errors import UsageError
+from ..errors import StoreError, UsageError
 from ..pages.model import Caution
+from ..record.shapes import opened
 from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
 from .archive import steps_of
 from .describing import ABOUT, About, PackingRequest, read_about
@@ -116,9 +117,18 @@ class _PackedCampaign:
             return place
         named: Sequence[NamedPath] = ()
         try:
-            resolved = json.loads((self.trial / RESOLVED).read_bytes())["campaign"]
+            with opened(self.trial / RESOLVED) as file:
+                resolved = json.load(file)["campaign"]
             named = sorted(set(named_files(resolved)))
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        except (
+            OSError,
+            StoreError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ):
             why = (
                 "the trial does not store its resolved campaign, so that they are not known; name "
                 f"them under 'files' of {ABOUT}"

@@ -5,6 +5,7 @@ Nothing is executed: ``ldd`` would start the program's own loader.
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import os
@@ -44,15 +45,24 @@ class _Segment(NamedTuple):
     size: int
 
 
+def _opened(path: Path) -> BinaryIO:
+    """Open a regular file; a pipe would be waited for, and a device may have no end."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return open(fd, "rb")  # noqa: PTH123 - a descriptor has no path
+    os.close(fd)
+    raise OSError(errno.EINVAL, "this is not a regular file", str(path))
+
+
 def sha256_file(path: Path) -> str:
-    """Give the SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
+    """Give the SHA-256 of a regular file's bytes."""
+    with _opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_elf(path: Path) -> Elf | None:
     """Read the ELF file at `path`; None when it is none, or is damaged."""
-    with path.open("rb") as file:
+    with _opened(path) as file:
         head = file.read(64)
         if (
             head[:4] != b"\x7fELF"
@@ -170,7 +180,7 @@ def describe_target(
         resolved = path.resolve(strict=True)
         entry["resolved"] = str(resolved)
         entry["size_bytes"] = resolved.stat().st_size
-        with resolved.open("rb") as file:
+        with _opened(resolved) as file:
             head = file.read(512)
         elf = read_elf(resolved)
     except (OSError, RuntimeError):
@@ -493,10 +503,10 @@ def is_blob(file: Path, name: str) -> bool:
     algorithm = "sha1" if len(name) == 40 else "sha256"
     digest = hashlib.new(algorithm, usedforsecurity=False)
     try:
-        with file.open("rb") as opened:
-            size = os.fstat(opened.fileno()).st_size
+        with _opened(file) as content:
+            size = os.fstat(content.fileno()).st_size
             digest.update(b"blob %d\0" % size)
-            while block := opened.read(1 << 20):
+            while block := content.read(1 << 20):
                 digest.update(block)
     except OSError:
         return False

@@ -288,8 +288,11 @@ def test_argument_that_is_not_utf8_is_refused_by_name(make):
         make("true", "echo caf\udce9")
     assert caught.value.where == "echo caf\\xe9"
     str(caught.value).encode("utf-8")
-    with pytest.raises(UsageError, match="--prepare is not UTF-8"):
-        make("true", prepare="rm caf\udce9")
+    for name in ("prepare", "output", "counters"):
+        with pytest.raises(UsageError, match=f"--{name} is not UTF-8"):
+            make("true", **{name: "rm caf\udce9"})
+    with pytest.raises(UsageError, match="the shell cannot be split"):
+        make("true", shell="sh \\")
 
 
 def test_folder_that_is_not_utf8_is_refused_by_name(compare_options, tmp_path):
