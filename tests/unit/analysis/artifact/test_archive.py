@@ -369,6 +369,17 @@ def test_a_damaged_file_leaves_nothing(archive, tmp_path):
     assert not (place / "README.md").exists()
 
 
+def test_what_a_bundle_says_of_itself_is_no_larger_than_its_list_of_files(tmp_path):
+    path = tmp_path / "large.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as written:
+        written.writestr(zipfile.ZipInfo("bundle.json"), b"[" + b"[]," * 2_000_000 + b"[]]")
+    with (
+        open_archive(path) as opened,
+        pytest.raises(StoreError, match=r"bundle\.json is larger than any such file"),
+    ):
+        opened.read("bundle.json")
+
+
 # --- bundle.json: written and read back; what is none is refused
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -178,6 +179,16 @@ _json = st.recursive(
     _leaves,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
 )
+
+
+def test_a_stored_document_without_an_end_differs_and_takes_no_memory():
+    stored = b"[" + b"[]," * 3_000_000 + b"[]]"
+    tracemalloc.start()
+    found = compare_documents(stored, b"[1]", same_tool=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.standing == "different"
+    assert peak < 100_000_000  # 3,000,000 empty lists alone are 168 MB
 
 
 @settings(max_examples=examples(200))
