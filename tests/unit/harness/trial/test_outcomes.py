@@ -143,6 +143,12 @@ def test_output_is_checked_against_a_file_that_may_change(judge, tmp_path):
     assert judge("two", cell=cell).outcome == "ok"
 
 
+@pytest.mark.parametrize(("device", "outcome"), [("zero", "output-mismatch"), ("null", "ok")])
+def test_reference_that_has_no_end_is_read_as_far_as_the_output(judge, device, outcome):
+    cell = {"expect": Expect(stdout_file=Path(f"/dev/{device}"))}
+    assert judge("", cell=cell).outcome == outcome
+
+
 def test_reference_that_is_gone_is_a_mismatch(judge, tmp_path):
     cell = {"expect": Expect(stdout_file=tmp_path / "gone")}
     found = judge("one", cell=cell)
