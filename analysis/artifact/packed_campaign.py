@@ -77,6 +77,8 @@ def _parts(word: str) -> Iterator[str]:
 
 
 _CACHE = "__pycache__"
+# what a file that is damaged, or of another shape, raises
+_UNREAD = (OSError, StoreError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, though it is not packed
 
 
@@ -120,15 +122,7 @@ class _PackedCampaign:
             with opened(self.trial / RESOLVED) as file:
                 resolved = json.load(file)["campaign"]
             named = sorted(set(named_files(resolved)))
-        except (
-            OSError,
-            StoreError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-        ):
+        except _UNREAD:
             why = (
                 "the trial does not store its resolved campaign, so that they are not known; name "
                 f"them under 'files' of {ABOUT}"

@@ -45,31 +45,26 @@ class _Segment(NamedTuple):
     size: int
 
 
-def _opened(path: Path) -> BinaryIO:
+def opened_file(path: Path, flags: int = 0) -> BinaryIO:
     """Open a regular file; a pipe would be waited for, and a device may have no end."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     if stat.S_ISREG(os.fstat(fd).st_mode):
-        return open(fd, "rb")  # noqa: PTH123 - a descriptor has no path
+        return os.fdopen(fd, "rb")
     os.close(fd)
-    raise OSError(errno.EINVAL, "this is not a regular file", str(path))
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
 
 
 def sha256_file(path: Path) -> str:
     """Give the SHA-256 of a regular file's bytes."""
-    with _opened(path) as file:
+    with opened_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_elf(path: Path) -> Elf | None:
     """Read the ELF file at `path`; None when it is none, or is damaged."""
-    with _opened(path) as file:
+    with opened_file(path) as file:
         head = file.read(64)
-        if (
-            head[:4] != b"\x7fELF"
-            or len(head) < 52
-            or head[4] not in {1, 2}
-            or head[5] not in {1, 2}
-        ):
+        if head[:4] != b"\x7fELF" or len(head) < 52 or not {head[4], head[5]} <= {1, 2}:
             return None
         try:
             return _read(file, head)
@@ -180,7 +175,7 @@ def describe_target(
         resolved = path.resolve(strict=True)
         entry["resolved"] = str(resolved)
         entry["size_bytes"] = resolved.stat().st_size
-        with _opened(resolved) as file:
+        with opened_file(resolved) as file:
             head = file.read(512)
         elf = read_elf(resolved)
     except (OSError, RuntimeError):
@@ -503,7 +498,7 @@ def is_blob(file: Path, name: str) -> bool:
     algorithm = "sha1" if len(name) == 40 else "sha256"
     digest = hashlib.new(algorithm, usedforsecurity=False)
     try:
-        with _opened(file) as content:
+        with opened_file(file) as content:
             size = os.fstat(content.fileno()).st_size
             digest.update(b"blob %d\0" % size)
             while block := content.read(1 << 20):

@@ -327,15 +327,6 @@ def cut(trial: Path, name: str, size: int) -> None:
         os.close(fd)
 
 
-def sync_folder(path: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    fd = os.open(path, _FOLDER)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
     """Turn an operating system error into a `StoreError` that says where and what to do."""
 

@@ -298,7 +298,7 @@ def _mismatch(
 
 @functools.lru_cache(maxsize=256)
 def _reference(path: Path, _mtime_ns: int, most: int) -> str:
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         return hashlib.sha256(file.read(most) or b"").hexdigest()
 
 
