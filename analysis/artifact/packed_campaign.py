@@ -12,9 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from ..data.host_record import read_environments
-from ..errors import StoreError, UsageError
+from ..errors import UsageError
 from ..pages.model import Caution
-from ..record.shapes import opened
 from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
 from .archive import steps_of
 from .describing import ABOUT, About, PackingRequest, read_about
@@ -77,8 +76,6 @@ def _parts(word: str) -> Iterator[str]:
 
 
 _CACHE = "__pycache__"
-# what a file that is damaged, or of another shape, raises
-_UNREAD = (OSError, StoreError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, though it is not packed
 
 
@@ -119,10 +116,11 @@ class _PackedCampaign:
             return place
         named: Sequence[NamedPath] = ()
         try:
-            with opened(self.trial / RESOLVED) as file:
-                resolved = json.load(file)["campaign"]
+            if not (self.trial / RESOLVED).is_file():  # a pipe would be waited for
+                raise FileNotFoundError
+            resolved = json.loads((self.trial / RESOLVED).read_bytes())["campaign"]
             named = sorted(set(named_files(resolved)))
-        except _UNREAD:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             why = (
                 "the trial does not store its resolved campaign, so that they are not known; name "
                 f"them under 'files' of {ABOUT}"

@@ -5,6 +5,7 @@ Nothing is executed: ``ldd`` would start the program's own loader.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import hashlib
@@ -16,6 +17,7 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -45,7 +47,7 @@ class _Segment(NamedTuple):
     size: int
 
 
-def opened_file(path: Path, flags: int = 0) -> BinaryIO:
+def opened_file(path: Path, flags: int = 0) -> BufferedReader:
     """Open a regular file; a pipe would be waited for, and a device may have no end."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     if stat.S_ISREG(os.fstat(fd).st_mode):
@@ -141,10 +143,9 @@ _MOST_LIBRARIES = 500
 
 def sha256_of(path: Path) -> str | None:
     """Give the SHA-256 of a file's bytes, or None when it cannot be read."""
-    try:
+    with contextlib.suppress(OSError):
         return sha256_file(path)
-    except OSError:
-        return None
+    return None
 
 
 def describe_targets(paths: Iterable[Path], variables: Mapping[str, str]) -> dict[Path, Any]:
@@ -162,15 +163,8 @@ def describe_target(
     digest: Callable[[Path], str | None] = sha256_of,
 ) -> dict[str, Any]:
     """Describe the executable at `path` as JSON types."""
-    entry: dict[str, Any] = {
-        "path": str(path),
-        "resolved": None,
-        "sha256": None,
-        "size_bytes": None,
-        "kind": None,
-        "interpreter": {},
-        "libraries": {},
-    }
+    unknown = dict.fromkeys(("resolved", "sha256", "size_bytes", "kind"))
+    entry: dict[str, Any] = {"path": str(path), **unknown, "interpreter": {}, "libraries": {}}
     try:
         resolved = path.resolve(strict=True)
         entry["resolved"] = str(resolved)
@@ -497,12 +491,7 @@ def is_blob(file: Path, name: str) -> bool:
     """Tell whether a file has the content that git calls by this name, without any of its filters."""
     algorithm = "sha1" if len(name) == 40 else "sha256"
     digest = hashlib.new(algorithm, usedforsecurity=False)
-    try:
-        with opened_file(file) as content:
-            size = os.fstat(content.fileno()).st_size
-            digest.update(b"blob %d\0" % size)
-            while block := content.read(1 << 20):
-                digest.update(block)
-    except OSError:
-        return False
-    return digest.hexdigest() == name
+    with contextlib.suppress(OSError), opened_file(file) as content:
+        digest.update(b"blob %d\0" % os.fstat(content.fileno()).st_size)
+        return hashlib.file_digest(content, lambda: digest).hexdigest() == name
+    return False

@@ -183,18 +183,10 @@ def refuses(path: Path, what: str, **limits: int) -> None:
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("../up", "leads out"),
-        ("a/../../up", "leads out"),
-        ("/etc/passwd", "absolute"),
-        ("C:/x", "absolute"),
-        ("a\\b", "backslash"),
-        ("a//b", "empty part"),
-        ("./a", "empty part"),
-        ("a/", "folder"),
-        ("a\nb", "control"),
-        ("a\0b", "control"),
-        ("x" * 300, "too long"),
-        ("/".join(["abcd"] * 300), "too long"),
+        *(("../up", "leads out"), ("a/../../up", "leads out"), ("/etc/passwd", "absolute")),
+        *(("C:/x", "absolute"), ("a\\b", "backslash"), ("a//b", "empty part"), ("a/", "folder")),
+        *(("./a", "empty part"), ("a\nb", "control"), ("a\0b", "control")),
+        *(("x" * 300, "too long"), ("/".join(["abcd"] * 300), "too long")),
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(tmp_path, name, what):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shlex
 import sys
@@ -83,16 +84,8 @@ def test_commands_that_are_none_are_refused(make, command, says):
 
 def test_options_reach_the_campaign(make, tmp_path):
     (tmp_path / "input").touch()
-    campaign = make(
-        "true",
-        "false",
-        timeout=2.5,
-        stdin=tmp_path / "input",
-        prepare="rm -f {x}",
-        exit=(0, 1),
-        seed=99,
-        cpus="0",
-    )
+    about = {"timeout": 2.5, "stdin": tmp_path / "input", "prepare": "rm -f {x}", "exit": (0, 1)}
+    campaign = make("true", "false", **about, seed=99, cpus="0")
     assert campaign.seed == 99
     assert campaign.isolation.cpus == (0,)
     cell = campaign.cells[0]
@@ -128,16 +121,9 @@ def test_campaign_is_kept_as_a_text_that_can_be_loaded_again(make, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "where"),
     [
-        ("timeout", 1e-5, "--timeout"),
-        ("timeout", 0.0, "--timeout"),
-        ("timeout", -1.0, "--timeout"),
-        ("timeout", float("nan"), "--timeout"),
-        ("timeout", float("inf"), "--timeout"),
-        ("timeout", 1_000_000.5, "--timeout"),
-        ("exit", (0, 300), "--exit"),
-        ("exit", (-1,), "--exit"),
-        ("seed", -1, "--seed"),
-        ("seed", 2**63, "--seed"),
+        *(("timeout", s, "--timeout") for s in (1e-5, 0.0, -1.0, math.nan, math.inf, 1_000_000.5)),
+        *(("exit", (0, 300), "--exit"), ("exit", (-1,), "--exit")),
+        *(("seed", -1, "--seed"), ("seed", 2**63, "--seed")),
     ],
 )
 def test_option_out_of_bounds_is_refused_by_its_own_name(make, option, value, where):
@@ -357,13 +343,8 @@ def test_what_is_piped_and_read_by_nobody_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("words", "shell"),
     [
-        ((), None),
-        (("--shell",), "/bin/sh"),
-        (("--shell=bash",), "bash"),
-        (("-S", "bash"), "bash"),
-        (("--shell=none",), None),
-        (("-S", "none"), None),
-        (("-N",), None),
+        *((("--shell",), "/bin/sh"), (("--shell=bash",), "bash"), (("-S", "bash"), "bash")),
+        *((words, None) for words in ((), ("--shell=none",), ("-S", "none"), ("-N",))),
     ],
 )
 def test_a_shell_is_asked_for_by_name_or_by_a_flag_that_eats_no_command(compare_line, words, shell):

@@ -107,16 +107,9 @@ def test_what_is_missing_is_an_ordinary_error(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        "measurements.jsonl",
-        "findings.jsonl",
-        "plan.jsonl",
-        "environment.jsonl",
-        "manifest.json",
-        ".manifest.json.new",
-        ".reserve",
-        "outputs",
-        "outputs/current.stdout",
-        "outputs/0007.stderr",
+        *("measurements.jsonl", "findings.jsonl", "plan.jsonl", "environment.jsonl"),
+        *("manifest.json", ".manifest.json.new", ".reserve", "outputs"),
+        *("outputs/current.stdout", "outputs/0007.stderr"),
     ],
 )
 def test_a_trial_with_planted_links_is_not_gone_on_with(tmp_path, make_manifest, victim, name):

@@ -399,14 +399,9 @@ def test_a_log_of_a_histogram_gives_its_mean_and_says_why_it_cannot_be_read(judg
 @pytest.mark.parametrize(
     ("stdout", "unit", "another"),
     [
-        ("time 980us\n", "ms", "us"),
-        ("time 980 us\n", "ms", "us"),
-        ("time 980us/op\n", "ns", "us"),
-        ("time 980 KiB\n", "B", "KiB"),
-        ("time 980ms\n", "ms", None),
-        ("time 980 us-ascii\n", "ms", None),
-        ("time 980 rounds\n", "ms", None),
-        ("time 980\n", "ms", None),
+        *(("time 980us\n", "ms", "us"), ("time 980 us\n", "ms", "us")),
+        *(("time 980us/op\n", "ns", "us"), ("time 980 KiB\n", "B", "KiB")),
+        *((f"time 980{end}\n", "ms", None) for end in ("ms", " us-ascii", " rounds", "")),
     ],
 )
 def test_another_unit_behind_the_group_makes_a_run_unparsable(judge, stdout, unit, another):
