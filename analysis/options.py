@@ -436,4 +436,6 @@ def positive(text: str) -> int:
     """Read a whole number of at least 1."""
     if not (text.isascii() and text.isdecimal()) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    if len(text) > 18:  # no file of ours holds it
+        raise argparse.ArgumentTypeError(f"must be a number of at most 18 digits, not {text!r}")
     return int(text)

@@ -42,14 +42,11 @@ _BEGINNINGS = {
 
 def console() -> None:
     """Be the installed command ``fairtrial``."""
-    for number, mode in enumerate(("r", "w", "w")):  # started with one of the three closed
-        if getattr(sys, ("stdin", "stdout", "stderr")[number]) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: SIM115, PTH123 - for good
-            setattr(sys, ("stdin", "stdout", "stderr")[number], stream)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # started with one of the three closed
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a terminal that knows no '·' is no reason to stop
+        if isinstance(stream, io.TextIOWrapper):  # one that knows no '·' is no reason to stop
             stream.reconfigure(errors="backslashreplace")
     # ignored by whoever started us, a git or a build that fails would count as one that succeeds
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -61,25 +58,42 @@ def console() -> None:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
     except KeyboardInterrupt:  # so early that there was nothing to stop
         code = 130
-    except (OSError, ImportError) as error:
-        if not _no_more_files(error):
+    except (OSError, ImportError, MemoryError) as error:
+        lack = _lack_of(error)
+        if lack is None:
             raise
-        sys.stderr.write(
-            f"fairtrial: no more files can be opened: {error}\n"
-            "  fix: raise the limit (ulimit -n 1024), or close other open files; a trial under way "
-            "goes on with --resume\n"
-        )
+        sys.stderr.write(f"fairtrial: {lack}; a trial under way goes on with --resume\n")
         code = 3
     sys.exit(code)
 
 
-def _no_more_files(error: BaseException) -> bool:
-    """Tell whether nothing more can be opened: then no module can be loaded either, to say it in."""
-    codes = (errno.EMFILE, errno.ENFILE)
-    texts = tuple(map(os.strerror, codes))  # a library of a module is not opened by Python itself
-    return getattr(error, "errno", None) in codes or (
-        isinstance(error, ImportError) and any(one in str(error) for one in texts)
-    )
+def _lack_of(error: BaseException) -> str | None:
+    """Say what was lacking, and the remedy: no module can be loaded any more, to say it in."""
+    number, text = getattr(error, "errno", None), str(error)
+    loading = text if isinstance(error, ImportError) else ""  # a module's library: not by Python
+
+    def lacks(*numbers: int) -> bool:
+        return number in numbers or any(os.strerror(one) in loading for one in numbers)
+
+    if lacks(errno.EMFILE, errno.ENFILE):
+        fix = "raise the limit (ulimit -n 1024), or close other open files"
+        return f"no more files can be opened: {error}\n  fix: {fix}"
+    if isinstance(error, MemoryError) or lacks(errno.ENOMEM) or "to map segment" in loading:
+        fix = "raise the limit (ulimit -v unlimited), or end what else takes memory"
+        return f"there is no more memory\n  fix: {fix}"
+    if lacks(errno.ENOSPC, errno.EDQUOT) or "usable temporary directory" in text:
+        fix = "free some space, or set TMPDIR to a folder that can be written"
+        return f"a temporary file cannot be written: {error}\n  fix: {fix}"
+    os.umask(mask := os.umask(0o077))
+    if isinstance(error, PermissionError) and mask & 0o700:
+        fix = "set another one, such as 'umask 077'"
+        return f"the umask {mask:03o} takes the rights of new files from their owner\n  fix: {fix}"
+    if isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()  # noqa: PTH109 - as the rest
+        except OSError:
+            return "the current folder was removed\n  fix: go to another one (cd)"
+    return None
 
 
 def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManager[None]:
@@ -159,7 +173,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
         _let_go(out)
         return code
     except Exception as error:
-        if _no_more_files(error):
+        if _lack_of(error):
             raise
         import traceback
 
@@ -215,16 +229,15 @@ def _page(argv: Sequence[str]) -> str | None:
         return None
     pages = load("harness.commands.help_page")
     page: str | None = None
-    if not argv:
-        page = pages.first_screen(Path("runs"))
-    elif argv[0] in {"-h", "--help"} or list(argv) == ["help"]:
-        page = pages.whole_help(load("analysis.options").COMMANDS)
-    elif list(argv) == ["help", "exit-codes"]:
-        page = pages.exit_codes()
-    elif list(argv[:2]) == ["help", "json"]:
-        page = load("harness.commands.first_steps").schema(" ".join(argv[2:]))
-    elif argv[0] == "--version":
-        from analysis.version import VERSION
-
-        page = f"fairtrial {VERSION}\n"
+    match list(argv):
+        case []:
+            page = pages.first_screen(Path("runs"))
+        case ["-h" | "--help", *_] | ["help"]:
+            page = pages.whole_help(load("analysis.options").COMMANDS)
+        case ["help", "exit-codes"]:
+            page = pages.exit_codes()
+        case ["help", "json", *words]:
+            page = load("harness.commands.first_steps").schema(" ".join(words))
+        case ["--version", *_]:
+            page = f"fairtrial {load('analysis.version').VERSION}\n"
     return page

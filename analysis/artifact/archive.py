@@ -110,6 +110,7 @@ Pieces = Callable[[], Iterator[bytes]]  # a content, from its beginning each tim
 
 _PIECE = 1024**2
 _BLOCK = 512  # of a tar archive
+_LISTS = 4 * 1024**2  # bytes of what a bundle says of itself, but for its list of files
 _LINE = 512  # bytes of an archive's directory for each file, as most names have it
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe without a writer must not wait
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -215,9 +216,9 @@ class Archive:
         with self.stream(name) as file:
             yield from iter(lambda: file.read(_PIECE), b"")
 
-    def read(self, name: str, *, most: int = 64 * 1024**2) -> bytes:
-        """Give a file's content at once."""
-        if self.entries.get(name, 0) > most:
+    def read(self, name: str, *, most: int | None = None) -> bytes:
+        """Give a file's content at once; without `most` it may list all files, and say little else."""
+        if self.entries.get(name, 0) > (most or _LISTS + len(self.entries) * LONGEST):
             what = f"the file {name} is larger than any such file of a bundle is"
             raise StoreError(what, str(self.path), _FIX)
         return b"".join(self.pieces(name))

@@ -116,6 +116,8 @@ class _PackedCampaign:
             return place
         named: Sequence[NamedPath] = ()
         try:
+            if not (self.trial / RESOLVED).is_file():  # a pipe would be waited for
+                raise FileNotFoundError
             resolved = json.loads((self.trial / RESOLVED).read_bytes())["campaign"]
             named = sorted(set(named_files(resolved)))
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.commits import BISECTION
-from analysis.record.manifest import WarmupIterations, read_manifest
+from analysis.record.manifest import WarmupIterations, read_manifest, sync_place
 from analysis.record.shapes import (
     ShapeError,
     checksum_holds,
@@ -38,7 +38,6 @@ from ..trial.folder import (
     lock_or_holder,
     open_inside,
     storing,
-    sync_folder,
     write_synced,
     written_by_another,
 )
@@ -158,7 +157,7 @@ class Journal:
         journal.store({})
         with storing(folder):
             write_synced(folder, SESSIONS, b"")
-            sync_folder(folder.parent)
+            sync_place(folder.parent)
         return journal
 
     @classmethod
@@ -227,7 +226,7 @@ class Journal:
         with storing(self.folder / STATE):
             write_synced(self.folder, _FRESH, data)
             (self.folder / _FRESH).replace(self.folder / STATE)
-            sync_folder(self.folder)
+            sync_place(self.folder)
 
     def close(self) -> None:
         """Give the lock back."""

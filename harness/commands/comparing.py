@@ -81,13 +81,13 @@ def argv_of(one: WantedCommand) -> list[str]:
     UsageError
         If it is empty, or a quote is left open.
     """
-    if one.shell is not None:
-        return [*shlex.split(one.shell), "-c", one.command]
     try:
+        if one.shell is not None:
+            return [*shlex.split(one.shell), "-c", one.command]
         parts = shlex.split(one.command)
     except ValueError as error:
-        what = f"the command cannot be split: {error}"
-        raise UsageError(what, one.command, "close the quote") from error
+        what = f"the {'shell' if one.shell else 'command'} cannot be split: {error}"
+        raise UsageError(what, one.shell or one.command, "close the quote") from error
     if not parts:
         raise UsageError("a command is empty", None, "write a program's name")
     return parts
@@ -138,9 +138,9 @@ def manner_of(options: Comparing, wanted: Sequence[WantedCommand], folder: Path)
 
 def _check_texts(options: Comparing, wanted: Sequence[WantedCommand], folder: Path) -> None:
     """Refuse what cannot be written to the campaign, which is a UTF-8 text."""
+    named = ("setup", "cleanup", "output", "counters")
     texts = [
-        ("--setup", options.setup),
-        ("--cleanup", options.cleanup),
+        *((f"--{name}", getattr(options, name)) for name in named),
         *(("the argument", text) for one in wanted for text in (one.command, one.name)),
         *(("--prepare", one.prepare) for one in wanted),
         *(("--stdin", str(one.stdin.resolve())) for one in wanted if one.stdin is not None),

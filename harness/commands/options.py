@@ -197,6 +197,7 @@ def unit(text: str) -> str:
 
 
 MOST_COMMANDS = 50
+_MOST_DIGITS = 300  # before or behind the point of a number
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _SLUG = 40  # characters of a variant's name
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
@@ -301,8 +302,9 @@ def _decimal(text: str, option: str) -> Decimal:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal("nan")
-    if not value.is_finite():
-        raise UsageError(f"{text!r} is not a number", option, "write it like -P threads 1 8")
+    if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS:
+        what = f"{text!r} is not a number{' of ordinary size' * value.is_finite()}"
+        raise UsageError(what, option, "write it like -P threads 1 8")
     return value
 
 

@@ -63,7 +63,7 @@ def seconds_of_limit(text: str) -> float | None:
     match = _NOTATION.fullmatch(text)
     if match is None:
         return None
-    days, hours, minutes, seconds, one, two, three = (int(part or 0) for part in match.groups())
+    days, hours, minutes, seconds, one, two, three = (float(part or 0) for part in match.groups())
     if match[1] is not None:
         return 86400.0 * days + 3600.0 * hours + 60.0 * minutes + seconds
     return 60.0 * one + two if match[7] is None else 3600.0 * one + 60.0 * two + three

@@ -5,6 +5,8 @@ Nothing is executed: ``ldd`` would start the program's own loader.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -15,6 +17,7 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -44,22 +47,26 @@ class _Segment(NamedTuple):
     size: int
 
 
+def opened_file(path: Path, flags: int = 0) -> BufferedReader:
+    """Open a regular file; a pipe would be waited for, and a device may have no end."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
+
+
 def sha256_file(path: Path) -> str:
-    """Give the SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
+    """Give the SHA-256 of a regular file's bytes."""
+    with opened_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_elf(path: Path) -> Elf | None:
     """Read the ELF file at `path`; None when it is none, or is damaged."""
-    with path.open("rb") as file:
+    with opened_file(path) as file:
         head = file.read(64)
-        if (
-            head[:4] != b"\x7fELF"
-            or len(head) < 52
-            or head[4] not in {1, 2}
-            or head[5] not in {1, 2}
-        ):
+        if head[:4] != b"\x7fELF" or len(head) < 52 or not {head[4], head[5]} <= {1, 2}:
             return None
         try:
             return _read(file, head)
@@ -136,10 +143,9 @@ _MOST_LIBRARIES = 500
 
 def sha256_of(path: Path) -> str | None:
     """Give the SHA-256 of a file's bytes, or None when it cannot be read."""
-    try:
+    with contextlib.suppress(OSError):
         return sha256_file(path)
-    except OSError:
-        return None
+    return None
 
 
 def describe_targets(paths: Iterable[Path], variables: Mapping[str, str]) -> dict[Path, Any]:
@@ -157,20 +163,13 @@ def describe_target(
     digest: Callable[[Path], str | None] = sha256_of,
 ) -> dict[str, Any]:
     """Describe the executable at `path` as JSON types."""
-    entry: dict[str, Any] = {
-        "path": str(path),
-        "resolved": None,
-        "sha256": None,
-        "size_bytes": None,
-        "kind": None,
-        "interpreter": {},
-        "libraries": {},
-    }
+    unknown = dict.fromkeys(("resolved", "sha256", "size_bytes", "kind"))
+    entry: dict[str, Any] = {"path": str(path), **unknown, "interpreter": {}, "libraries": {}}
     try:
         resolved = path.resolve(strict=True)
         entry["resolved"] = str(resolved)
         entry["size_bytes"] = resolved.stat().st_size
-        with resolved.open("rb") as file:
+        with opened_file(resolved) as file:
             head = file.read(512)
         elf = read_elf(resolved)
     except (OSError, RuntimeError):
@@ -492,12 +491,7 @@ def is_blob(file: Path, name: str) -> bool:
     """Tell whether a file has the content that git calls by this name, without any of its filters."""
     algorithm = "sha1" if len(name) == 40 else "sha256"
     digest = hashlib.new(algorithm, usedforsecurity=False)
-    try:
-        with file.open("rb") as opened:
-            size = os.fstat(opened.fileno()).st_size
-            digest.update(b"blob %d\0" % size)
-            while block := opened.read(1 << 20):
-                digest.update(block)
-    except OSError:
-        return False
-    return digest.hexdigest() == name
+    with contextlib.suppress(OSError), opened_file(file) as content:
+        digest.update(b"blob %d\0" % os.fstat(content.fileno()).st_size)
+        return hashlib.file_digest(content, lambda: digest).hexdigest() == name
+    return False

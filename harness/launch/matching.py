@@ -14,7 +14,6 @@ import os
 import re
 import select
 import signal
-import stat
 import time
 import warnings
 import weakref
@@ -25,6 +24,7 @@ from types import FrameType
 from typing import BinaryIO, NoReturn, TypeVar
 
 from ..campaign.model import Isolation
+from ..host.executables import opened_file
 
 # --- SIGINT, SIGTERM and SIGHUP become a flag and a readable descriptor, so that a wait ends at once.
 
@@ -304,15 +304,11 @@ def opened_output(path: Path) -> BinaryIO:
     Raises OSError with words as its `strerror`.
     """
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return opened_file(path, os.O_NOFOLLOW)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "it is a symbolic link, which is not followed") from None
         raise
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise OSError(errno.EINVAL, "it is no regular file")
-    return os.fdopen(fd, "rb")
 
 
 def last_output(path: Path | None, most: int = 8192) -> str:

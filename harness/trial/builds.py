@@ -222,7 +222,8 @@ class TrialBuilds:
     def lasting(self) -> dict[str, str]:
         """Hash the executables that are one program for the whole trial, by their paths."""
         found = self._trial.executables.items()
-        return hashes(path for (_, variant), path in found if not self._own.made(path, variant))
+        with self._trial.interrupts.at_once():  # large ones are read for a while
+            return hashes(path for (_, variant), path in found if not self._own.made(path, variant))
 
     def build_once(self, builds: Iterable[Build]) -> None:
         """Build some variants, for all sessions."""

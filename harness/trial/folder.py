@@ -101,11 +101,10 @@ def whose(uid: int) -> str:
 
 
 def _names() -> list[str] | None:
-    try:
+    with contextlib.suppress(OSError):
         text = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    return [line.rpartition(" ")[2] for line in text.splitlines()]
+        return [line.rpartition(" ")[2] for line in text.splitlines()]
+    return None
 
 
 def _holder(cpu: int) -> str:
@@ -136,10 +135,9 @@ def _trial_of(pid: int) -> str:
 
 
 def _namespace() -> int:
-    try:
+    with contextlib.suppress(OSError):
         return Path("/proc/self/ns/pid").stat().st_ino
-    except OSError:
-        return 0
+    return 0
 
 
 def is_written_now(trial: Path) -> bool:
@@ -240,24 +238,26 @@ def open_inside(trial: Path, name: str, flags: int) -> int:
 
 
 def _open(trial: Path, name: str, part: str, flags: int, at: int) -> int:
+    """Open a file or a folder, and nothing else: a pipe without a reader would be waited for."""
+    ls = command_line(("ls", "-l", str(trial / Path(name).parts[0])))
     try:
-        return os.open(part, flags | os.O_NOFOLLOW, mode_of_files(at), dir_fd=at)
+        fd = os.open(part, flags | os.O_NOFOLLOW | os.O_NONBLOCK, mode_of_files(at), dir_fd=at)
+        if stat.S_IFMT(os.fstat(fd).st_mode) in {stat.S_IFREG, stat.S_IFDIR}:
+            return fd
+        os.close(fd)
     except OSError as error:
-        if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(part, at):
+        linked = os.path.islink(f"/proc/self/fd/{at}/{part}")  # noqa: PTH114 - never raises
+        if error.errno in {errno.ELOOP, errno.ENOTDIR} and linked:
             raise StoreError(
                 "it is reached through a symbolic link, which fairtrial does not make: writing there "
                 "would change a file somewhere else",
                 str(trial / name),
-                "look who put it there, and remove the link: "
-                + command_line(("ls", "-l", str(trial / Path(name).parts[0]))),
+                f"look who put it there, and remove the link: {ls}",
             ) from error
-        raise
-
-
-def _is_link(part: str, at: int) -> bool:
-    with contextlib.suppress(OSError):
-        return stat.S_ISLNK(os.stat(part, dir_fd=at, follow_symlinks=False).st_mode)
-    return False
+        if error.errno != errno.ENXIO:
+            raise
+    fix = f"look who put it there, and remove it: {ls}"
+    raise StoreError("this is not a regular file", str(trial / name), fix)
 
 
 def refuse_links(trial: Path) -> None:
@@ -295,11 +295,9 @@ def write_whole(fd: int, data: bytes) -> None:
 def append_synced(trial: Path, name: str, data: bytes) -> None:
     """Append to a file of the trial and bring it to the disk."""
     fd = open_inside(trial, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    try:
+    with os.fdopen(fd, "wb"):
         write_whole(fd, data)
         os.fdatasync(fd)
-    finally:
-        os.close(fd)
 
 
 def write_synced(trial: Path, name: str, data: bytes) -> None:
@@ -313,20 +311,8 @@ def write_synced(trial: Path, name: str, data: bytes) -> None:
 
 def cut(trial: Path, name: str, size: int) -> None:
     """Cut a file of the trial off after `size` bytes."""
-    fd = open_inside(trial, name, os.O_WRONLY)
-    try:
-        os.ftruncate(fd, size)
-    finally:
-        os.close(fd)
-
-
-def sync_folder(path: Path) -> None:
-    """Bring the names in a folder to the disk."""
-    fd = os.open(path, _FOLDER)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    with os.fdopen(open_inside(trial, name, os.O_WRONLY), "wb") as file:
+        file.truncate(size)
 
 
 class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"

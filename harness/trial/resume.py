@@ -276,7 +276,8 @@ def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) 
         trial.builds.builds_again(accept=options.accept_drift)
         earlier = store.environments()
         if earlier:
-            now = trial.prepared.describe(trial.executables, trial.environment)
+            with trial.interrupts.at_once():
+                now = trial.prepared.describe(trial.executables, trial.environment)
             services = trial.described_services()
             then = earlier[-1]  # inputs were held before
             drifts = environment_drift(then, now | {"inputs": None, "services": services})
@@ -335,7 +336,8 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
     earlier = store.environments()
     if earlier:
         then = {"inputs": earlier[-1].get("inputs")}
-        drifts += environment_drift(then, {"inputs": prepared.inputs()})
+        with trial.interrupts.at_once():
+            drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
         refuse(store.path, drifts)
     with trial.interrupts.at_once():

@@ -432,10 +432,9 @@ def _cannot(path: Path, what: str) -> StoreError:
 
 
 def _has_begun(trial: Path) -> bool:
-    try:
+    with contextlib.suppress(OSError):
         return (trial / ENVIRONMENT).stat().st_size > 0
-    except OSError:
-        return False
+    return False
 
 
 # What is kept of single runs: "0042.stdout", "w1.stderr", "r2.stdout", "0042.before.log".
@@ -478,14 +477,11 @@ class Spools:
 
     def keep(self, path: Path, name: str, limit: int) -> bool:
         """Keep what was caught as `name`, cut to `limit` bytes; tell whether there was room for it."""
-        fd = os.open(path.name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=self._at)
-        try:
-            size = os.fstat(fd).st_size
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with os.fdopen(os.open(path.name, flags, dir_fd=self._at), "wb") as file:
+            size = os.fstat(file.fileno()).st_size
             if size > limit:
-                os.ftruncate(fd, limit)
-                size = limit
-        finally:
-            os.close(fd)
+                size = file.truncate(limit)
         if size and not self.takes(size):
             os.unlink(path.name, dir_fd=self._at)
             self._dropped.append(size)

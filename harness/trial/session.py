@@ -451,7 +451,10 @@ class TrialRun(TrialContext):
             self.commits = {
                 variant: VariantCommit(commit=text) for variant, text in given.items()
             } or commits_of_programs(self.executables)
-        record = self.prepared.describe(self.executables, self.environment, self._key, self.commits)
+        with self.interrupts.at_once():  # large inputs are read for a while
+            record = self.prepared.describe(
+                self.executables, self.environment, self._key, self.commits
+            )
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
         if self.campaign.services:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from analysis.errors import StoreError
-from analysis.record.manifest import manifest_text, read_manifest, utc_now
+from analysis.record.manifest import manifest_text, read_manifest, sync_place, utc_now
 from analysis.record.run_numbers import MOST_REPEATS, Measurement, Outcome
 from analysis.record.shapes import (
     RESTORE,
@@ -70,7 +70,6 @@ from .folder import (
     open_inside,
     refuse_links,
     storing,
-    sync_folder,
     write_synced,
     write_whole,
 )
@@ -303,7 +302,7 @@ class Store:
             write_synced(path, RESOLVED, resolved)
             store = cls(path, manifest)
             store.write_manifest()
-            sync_folder(runs)
+            sync_place(runs)
         return store
 
     @classmethod
@@ -430,7 +429,7 @@ class Store:
             data = b"".join(encode(record) + b"\n" for record in records)
             write_synced(self.path, FRESH_ENVIRONMENT, data)
             (self.path / FRESH_ENVIRONMENT).replace(self.path / ENVIRONMENT)
-            sync_folder(self.path)
+            sync_place(self.path)
 
     def append_findings(
         self, when: str, findings: Iterable[Finding], session: int | None = None
@@ -466,7 +465,7 @@ class Store:
             with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
                 (self.path / FRESH_MANIFEST).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
             (self.path / FRESH_MANIFEST).replace(self.path / MANIFEST)
-            sync_folder(self.path)
+            sync_place(self.path)
 
     def finish(
         self, status: TrialStatus, reason: str | None, must_raise: str | None = None

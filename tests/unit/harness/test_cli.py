@@ -241,24 +241,56 @@ def test_a_terminal_that_cannot_show_a_sign_gets_it_written_out(monkeypatch, str
 
 
 FULL = os.strerror(errno.EMFILE)
+NO_FILES = (
+    OSError(errno.EMFILE, FULL),
+    OSError(errno.ENFILE, os.strerror(errno.ENFILE)),
+    ImportError(f"libfoo.so: cannot open shared object file: {FULL}"),
+)
+NO_MEMORY = (
+    *(MemoryError(), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))),
+    ImportError("libfoo.so: failed to map segment from shared object"),
+)
+NO_ROOM = (
+    OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+    FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']"),
+)
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "lack"),
     [
-        OSError(errno.EMFILE, FULL),
-        OSError(errno.ENFILE, os.strerror(errno.ENFILE)),
-        ImportError(f"libfoo.so: cannot open shared object file: {FULL}"),
+        *((error, f"no more files can be opened: {error}") for error in NO_FILES),
+        *((error, "there is no more memory") for error in NO_MEMORY),
+        *((error, f"a temporary file cannot be written: {error}") for error in NO_ROOM),
     ],
     ids=repr,
 )
-def test_where_no_more_files_can_be_opened_that_is_said(does, monkeypatch, streams, error):
+def test_what_the_process_has_no_more_of_is_said(does, monkeypatch, streams, error, lack):
     does(raising(error))
     streams(io.StringIO(), of_bytes(), of_bytes())
     assert console(monkeypatch, "x") == 3
     said = written(sys.stderr)
-    assert said.startswith(f"fairtrial: no more files can be opened: {error}\n")
+    assert said.startswith(f"fairtrial: {lack}\n  fix: ")
     assert "--resume" in said
+
+
+def test_a_folder_that_is_gone_and_a_umask_that_takes_all_rights_are_no_bugs(
+    does, monkeypatch, streams, tmp_path
+):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    before = os.umask(0o777)
+    try:
+        for act, lack in (
+            (lambda _out: os.getcwd(), "the current folder was removed"),  # noqa: PTH109
+            (raising(PermissionError(errno.EACCES, "no")), "the umask 777 takes the rights of new"),
+        ):
+            does(act)
+            streams(io.StringIO(), of_bytes(), of_bytes())
+            assert console(monkeypatch, "x") == 3
+            assert written(sys.stderr).startswith(f"fairtrial: {lack}")
+    finally:
+        os.umask(before)
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "bad disk"), ImportError("no module x")])
@@ -283,93 +315,46 @@ def test_ctrl_c_before_anything_began_is_an_interruption(monkeypatch, streams):
     assert console(monkeypatch) == 130
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.0, "0 ns"),
-        (2.5e-8, "25 ns"),
-        (1e-6, "1.00 µs"),
-        (0.0123, "12.3 ms"),
-        (0.123456, "123 ms"),
-        (1.0, "1.00 s"),
-        (59.94, "59.9 s"),
-        (3600.0, "3600 s"),
+WRITTEN = {
+    duration: (
+        *((0.0, "0 ns"), (2.5e-8, "25 ns"), (1e-6, "1.00 µs"), (0.0123, "12.3 ms")),
+        *((0.123456, "123 ms"), (1.0, "1.00 s"), (59.94, "59.9 s"), (3600.0, "3600 s")),
         # Rounding must not invent a fourth digit or an overfull unit.
-        (0.0099996, "10.0 ms"),
-        (0.9999, "1.00 s"),
-        (0.99949, "999 ms"),
-        (99.96, "100 s"),
+        *((0.0099996, "10.0 ms"), (0.9999, "1.00 s"), (0.99949, "999 ms"), (99.96, "100 s")),
         (9.997e-7, "1.00 µs"),
-    ],
-)
-def test_durations_have_three_digits_and_a_fitting_unit(seconds, text):
-    assert duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0:00"),
-        (59.6, "1:00"),
-        (61, "1:01"),
-        (3599, "59:59"),
-        (3600, "1:00:00"),
+    ),
+    clock: (
+        *((0, "0:00"), (59.6, "1:00"), (61, "1:01"), (3599, "59:59"), (3600, "1:00:00")),
         (90000, "25:00:00"),
-    ],
-)
-def test_waiting_times_look_like_a_clock(seconds, text):
-    assert clock(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.2, "about 1 s"), (89, "about 89 s"), (90, "about 2 min"), (5400, "about 1.5 h")],
-)
-def test_estimates_are_in_words(seconds, text):
-    assert about(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1500, "1.5 kB"),
-        (82e9, "82 GB"),
-        (81_234_567_890, "81.2 GB"),
-        (3e12, "3 TB"),
-        # Rounding must not overfill a unit.
-        (999_600, "1 MB"),
-        (999_700_000_000, "1 TB"),
+    ),
+    about: ((0.2, "about 1 s"), (89, "about 89 s"), (90, "about 2 min"), (5400, "about 1.5 h")),
+    size: (
+        *((0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (82e9, "82 GB"), (3e12, "3 TB")),
+        *((81_234_567_890, "81.2 GB"), (999_600, "1 MB"), (999_700_000_000, "1 TB")),
         # 999.5 is the least that three digits round to 1000
         *((999_499, "999 kB"), (999_499_000, "999 MB"), (999_499_000_000, "999 GB")),
         *((999_500, "1 MB"), (999_500_000, "1 GB"), (999_500_000_000, "1 TB")),
-    ],
+    ),
+    moment: (
+        ("2026-11-21T08:43:55.502375Z", "2026-11-21 08:43:55 UTC"),
+        ("2026-11-21T08:43:55Z", "2026-11-21 08:43:55 UTC"),
+        # of a time without a zone, or of another one, nothing is claimed
+        *((one, one) for one in ("2026-11-21T08:43:55", "2026-11-21T08:43:55+01:00", "junk", "")),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("write", "value", "text"), [(one, *pair) for one, pairs in WRITTEN.items() for pair in pairs]
 )
-def test_sizes_have_a_fitting_unit(count, text):
-    assert size(count) == text
+def test_times_and_sizes_are_written_with_a_fitting_unit(write, value, text):
+    assert write(value) == text
 
 
 def test_nouns_follow_their_number():
     assert [counted(n, "page") for n in (0, 1, 2, 1200)] == [
         *("0 pages", "1 page", "2 pages", "1,200 pages")
     ]
-
-
-@pytest.mark.parametrize(
-    ("stamp", "text"),
-    [
-        ("2026-11-21T08:43:55.502375Z", "2026-11-21 08:43:55 UTC"),
-        ("2026-11-21T08:43:55Z", "2026-11-21 08:43:55 UTC"),
-        # of a time without a zone, or of another one, nothing is claimed
-        ("2026-11-21T08:43:55", "2026-11-21T08:43:55"),
-        ("2026-11-21T08:43:55+01:00", "2026-11-21T08:43:55+01:00"),
-        ("junk", "junk"),
-        ("", ""),
-    ],
-)
-def test_moments_are_told_to_the_second_and_with_their_zone(stamp, text):
-    assert moment(stamp) == text
 
 
 def test_a_text_is_set_in_lines_and_no_word_is_broken():

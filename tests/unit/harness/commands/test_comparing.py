@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import shlex
 import sys
@@ -83,16 +84,8 @@ def test_commands_that_are_none_are_refused(make, command, says):
 
 def test_options_reach_the_campaign(make, tmp_path):
     (tmp_path / "input").touch()
-    campaign = make(
-        "true",
-        "false",
-        timeout=2.5,
-        stdin=tmp_path / "input",
-        prepare="rm -f {x}",
-        exit=(0, 1),
-        seed=99,
-        cpus="0",
-    )
+    about = {"timeout": 2.5, "stdin": tmp_path / "input", "prepare": "rm -f {x}", "exit": (0, 1)}
+    campaign = make("true", "false", **about, seed=99, cpus="0")
     assert campaign.seed == 99
     assert campaign.isolation.cpus == (0,)
     cell = campaign.cells[0]
@@ -128,16 +121,9 @@ def test_campaign_is_kept_as_a_text_that_can_be_loaded_again(make, tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "where"),
     [
-        ("timeout", 1e-5, "--timeout"),
-        ("timeout", 0.0, "--timeout"),
-        ("timeout", -1.0, "--timeout"),
-        ("timeout", float("nan"), "--timeout"),
-        ("timeout", float("inf"), "--timeout"),
-        ("timeout", 1_000_000.5, "--timeout"),
-        ("exit", (0, 300), "--exit"),
-        ("exit", (-1,), "--exit"),
-        ("seed", -1, "--seed"),
-        ("seed", 2**63, "--seed"),
+        *(("timeout", s, "--timeout") for s in (1e-5, 0.0, -1.0, math.nan, math.inf, 1_000_000.5)),
+        *(("exit", (0, 300), "--exit"), ("exit", (-1,), "--exit")),
+        *(("seed", -1, "--seed"), ("seed", 2**63, "--seed")),
     ],
 )
 def test_option_out_of_bounds_is_refused_by_its_own_name(make, option, value, where):
@@ -288,8 +274,11 @@ def test_argument_that_is_not_utf8_is_refused_by_name(make):
         make("true", "echo caf\udce9")
     assert caught.value.where == "echo caf\\xe9"
     str(caught.value).encode("utf-8")
-    with pytest.raises(UsageError, match="--prepare is not UTF-8"):
-        make("true", prepare="rm caf\udce9")
+    for name in ("prepare", "output", "counters"):
+        with pytest.raises(UsageError, match=f"--{name} is not UTF-8"):
+            make("true", **{name: "rm caf\udce9"})
+    with pytest.raises(UsageError, match="the shell cannot be split"):
+        make("true", shell="sh \\")
 
 
 def test_folder_that_is_not_utf8_is_refused_by_name(compare_options, tmp_path):
@@ -354,13 +343,8 @@ def test_what_is_piped_and_read_by_nobody_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("words", "shell"),
     [
-        ((), None),
-        (("--shell",), "/bin/sh"),
-        (("--shell=bash",), "bash"),
-        (("-S", "bash"), "bash"),
-        (("--shell=none",), None),
-        (("-S", "none"), None),
-        (("-N",), None),
+        *((("--shell",), "/bin/sh"), (("--shell=bash",), "bash"), (("-S", "bash"), "bash")),
+        *((words, None) for words in ((), ("--shell=none",), ("-S", "none"), ("-N",))),
     ],
 )
 def test_a_shell_is_asked_for_by_name_or_by_a_flag_that_eats_no_command(compare_line, words, shell):
@@ -517,6 +501,8 @@ def test_the_baseline_comes_first_and_the_others_keep_their_order(wanted, baseli
         (("-P", "n", "1", "100", "do {n}"), "100 values, more than 50"),
         (("-L", "a", "1,2,3,4,5,6,7,8", "-L", "b", "1,2,3,4,5,6,7", "do {a} {b}"), "56 commands"),
         (("-P", "n", "3", "1", "do {n}"), "no value"),
+        (("-P", "n", "1", "1e999999999", "do {n}"), "not a number of ordinary size"),
+        (("-P", "n", "1", "2", "-D", "1e-999999", "do {n}"), "not a number of ordinary size"),
         (("-P", "n", "1", "3", "-D", "0", "do {n}"), "no value"),
         (("-P", "n", "one", "3", "do {n}"), "not a number"),
         (("-D", "2", "do"), "-P, which is missing"),

@@ -280,13 +280,9 @@ def test_the_partitions_longest_time(played, limit, most, fits):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--account=me",),
-        ("-A", "me", "--qos=high"),
-        ("--constraint=skylake", "--cpu-freq=Performance"),
-        ("-d", "afterok:1", "-v"),
+        *(("--account=me",), ("-A", "me", "--qos=high"), ("-d", "afterok:1", "-v"), ()),
+        *(("--constraint=skylake", "--cpu-freq=Performance"), ("--mem-bind=local", "--time-min=5")),
         ("-QA", "me", "--reservation", "night"),
-        ("--mem-bind=local", "--time-min=5"),
-        (),
     ],
 )
 def test_other_options_go_through(words):
@@ -296,25 +292,15 @@ def test_other_options_go_through(words):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--nodes=2",),
-        ("-N2",),
-        ("-N", "2"),
-        ("--exclusive",),
+        *(("--nodes=2",), ("-N2",), ("-N", "2"), ("--exclusive",)),
         ("--excl",),  # getopt takes it for --exclusive
         ("--no-requeue",),
         ("-vt5",),  # -v takes no value: -t follows
-        ("--test-only",),
-        ("--hold",),
-        ("-H",),
-        ("--array=1-3",),
-        ("-A", "me", "--comment=x"),
-        ("other.sh",),
-        ("-A", "me", "other.sh"),
-        ("--account=me", "other.sh"),
+        *(("--test-only",), ("--hold",), ("-H",), ("--array=1-3",), ("-A", "me", "--comment=x")),
+        *(("other.sh",), ("-A", "me", "other.sh"), ("--account=me", "other.sh")),
         ("-Ame", "other.sh"),  # the value stands there already
         ("--contiguous", "other.sh"),  # takes none
-        ("-Q", "other.sh"),
-        ("-",),
+        *(("-Q", "other.sh"), ("-",)),
     ],
 )
 def test_our_own_options_and_other_scripts_are_refused(words):
@@ -336,20 +322,10 @@ def test_wishes_become_options_of_run():
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        ("90", 5400),
-        ("90:30", 5430),
-        ("1:30:00", 5400),
-        ("1-12", 129600),
-        ("1-12:30", 131400),
-        ("1-12:30:15", 131415),
-        ("00:10:00", 600),
-        ("UNLIMITED", math.inf),
-        ("infinite", math.inf),
-        ("soon", None),
-        ("", None),
-        ("-5", None),
-        ("1:2:3:4", None),
-        ("1.5", None),
+        *(("90", 5400), ("90:30", 5430), ("1:30:00", 5400), ("1-12", 129600)),
+        *(("1-12:30", 131400), ("1-12:30:15", 131415), ("00:10:00", 600)),
+        *((text, math.inf) for text in ("UNLIMITED", "infinite", "9" * 5000)),
+        *((text, None) for text in ("soon", "", "-5", "1:2:3:4", "1.5")),
     ],
 )
 def test_slurms_notation(text, seconds):

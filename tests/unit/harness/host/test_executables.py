@@ -16,7 +16,7 @@ import pytest
 from analysis.errors import FairtrialError, UsageError
 from analysis.history.nights import repository_of
 from harness.bisect.commits import commits_between
-from harness.host.executables import NO_GIT, NO_TREE, VariantCommit, commits_of_programs
+from harness.host.executables import NO_GIT, NO_TREE, VariantCommit, commits_of_programs, sha256_of
 from tests.bisect_lab import git
 
 PATH = {"PATH": os.environ["PATH"]}
@@ -298,3 +298,9 @@ def test_the_repository_of_another_user_is_refused_with_gits_remedy(
     alone = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     subprocess.run(["/bin/sh", "-c", fix], check=True, env=alone)
     assert "safe.directory" not in str(fix_of(ask, work))
+
+
+def test_a_pipe_is_no_program_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert sha256_of(tmp_path / "pipe") is None
+    assert sha256_of(Path("/dev/zero")) is None

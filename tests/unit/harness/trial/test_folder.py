@@ -77,6 +77,18 @@ def test_a_trial_itself_may_be_reached_through_a_link(tmp_path):
     refuse_links(tmp_path / "trial")
 
 
+@pytest.mark.parametrize("how", WRITES)
+@pytest.mark.parametrize("read", [False, True])
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path, how, read):
+    os.mkfifo(tmp_path / "file")
+    reader = os.open(tmp_path / "file", os.O_RDONLY | os.O_NONBLOCK) if read else None
+    with pytest.raises(StoreError, match="not a regular file"):
+        WRITES[how](tmp_path, "file")
+    if reader is not None:
+        assert os.read(reader, 1) == b""
+        os.close(reader)
+
+
 def test_a_dangling_link_makes_no_file(tmp_path):
     (tmp_path / "file").symlink_to(tmp_path / "made")
     with pytest.raises(StoreError):
@@ -95,16 +107,9 @@ def test_what_is_missing_is_an_ordinary_error(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        "measurements.jsonl",
-        "findings.jsonl",
-        "plan.jsonl",
-        "environment.jsonl",
-        "manifest.json",
-        ".manifest.json.new",
-        ".reserve",
-        "outputs",
-        "outputs/current.stdout",
-        "outputs/0007.stderr",
+        *("measurements.jsonl", "findings.jsonl", "plan.jsonl", "environment.jsonl"),
+        *("manifest.json", ".manifest.json.new", ".reserve", "outputs"),
+        *("outputs/current.stdout", "outputs/0007.stderr"),
     ],
 )
 def test_a_trial_with_planted_links_is_not_gone_on_with(tmp_path, make_manifest, victim, name):

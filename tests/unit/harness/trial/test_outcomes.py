@@ -143,6 +143,12 @@ def test_output_is_checked_against_a_file_that_may_change(judge, tmp_path):
     assert judge("two", cell=cell).outcome == "ok"
 
 
+@pytest.mark.parametrize(("device", "outcome"), [("zero", "output-mismatch"), ("null", "ok")])
+def test_reference_that_has_no_end_is_read_as_far_as_the_output(judge, device, outcome):
+    cell = {"expect": Expect(stdout_file=Path(f"/dev/{device}"))}
+    assert judge("", cell=cell).outcome == outcome
+
+
 def test_reference_that_is_gone_is_a_mismatch(judge, tmp_path):
     cell = {"expect": Expect(stdout_file=tmp_path / "gone")}
     found = judge("one", cell=cell)
@@ -393,14 +399,9 @@ def test_a_log_of_a_histogram_gives_its_mean_and_says_why_it_cannot_be_read(judg
 @pytest.mark.parametrize(
     ("stdout", "unit", "another"),
     [
-        ("time 980us\n", "ms", "us"),
-        ("time 980 us\n", "ms", "us"),
-        ("time 980us/op\n", "ns", "us"),
-        ("time 980 KiB\n", "B", "KiB"),
-        ("time 980ms\n", "ms", None),
-        ("time 980 us-ascii\n", "ms", None),
-        ("time 980 rounds\n", "ms", None),
-        ("time 980\n", "ms", None),
+        *(("time 980us\n", "ms", "us"), ("time 980 us\n", "ms", "us")),
+        *(("time 980us/op\n", "ns", "us"), ("time 980 KiB\n", "B", "KiB")),
+        *((f"time 980{end}\n", "ms", None) for end in ("ms", " us-ascii", " rounds", "")),
     ],
 )
 def test_another_unit_behind_the_group_makes_a_run_unparsable(judge, stdout, unit, another):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from dataclasses import replace
 
 import pytest
@@ -92,6 +93,22 @@ def test_a_cap_in_runs_ends_the_trial_with_what_there_is(stage, campaign):
     assert (stage.manifest["status"], stage.manifest["reason"]) == ("stopped", ending.reason)
     again = stage.resume(campaign(max_runs=5), accept_drift=True)
     assert (again.status, again.done) == ("stopped", 5)
+
+
+@pytest.mark.parametrize(
+    "reading", ["harness.trial.builds.hashes", "harness.trial.preparation.describe_inputs"]
+)
+def test_an_interrupt_is_heard_while_a_large_file_is_read(stage, campaign, monkeypatch, reading):
+    unheard = []
+
+    def read(_paths, *_root):
+        signal.raise_signal(signal.SIGINT)
+        unheard.append(reading)
+        return {}
+
+    monkeypatch.setattr(reading, read)
+    assert stage.start(campaign()).status == "interrupted"
+    assert not unheard
 
 
 def test_a_run_that_passes_the_time_cap_is_ended_and_leaves_no_row(stage, campaign):

@@ -387,6 +387,13 @@ class TestDescription:
         assert "the licence's text" in made.missing
         assert b"SPDX-License-Identifier: Own-1.0" in made.files["LICENSE"]
 
+    def test_a_pipe_in_the_place_of_the_resolved_campaign_is_not_waited_for(self, campaign, pack):
+        place = campaign.trial / "resolved.json"
+        place.unlink()
+        os.mkfifo(place)
+        made = pack(campaign.trial, campaign=campaign.file)
+        assert any(one.startswith("the files that ") for one in made.missing)
+
     def test_about_wins_over_what_lies_beside(self, campaign, pack, tmp_path):
         (campaign.folder / "bundle.yaml").write_text("title: Beside\n")
         (tmp_path / "mine.yaml").write_text("title: Mine\n")
