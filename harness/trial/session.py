@@ -451,10 +451,9 @@ class TrialRun(TrialContext):
             self.commits = {
                 variant: VariantCommit(commit=text) for variant, text in given.items()
             } or commits_of_programs(self.executables)
+        known = self.executables, self.environment, self._key, self.commits
         with self.interrupts.at_once():  # large inputs are read for a while
-            record = self.prepared.describe(
-                self.executables, self.environment, self._key, self.commits
-            )
+            record = self.prepared.describe(*known)
         before, self._last = self._last, record
         head: dict[str, Any] = {"session": session, "segment": segment, "at": utc_now()}
         if self.campaign.services:
