@@ -14,6 +14,7 @@ import functools
 import importlib.metadata
 import io
 import json
+import os.path
 import platform
 import re
 import shlex
@@ -26,15 +27,15 @@ from urllib.parse import quote
 import jinja2
 
 from ..data.host_record import read_environments
-from ..errors import StoreError
+from ..errors import FairtrialError, StoreError
 from ..pages import number_format as figures
 from ..record.fleet import FLEET
 from ..record.manifest import read_manifest
 from ..record.shapes import opened
-from ..record.trial_files import MEASUREMENTS, Manifest
+from ..record.trial_files import MEASUREMENTS, RESOLVED, Manifest
 from ..registry import shipped
 from ..version import VERSION
-from .archive import FLEET_PLACE, Contents, Metadata, Needs, weigh, write_archive
+from .archive import FLEET_PLACE, Contents, Metadata, Needs, steps_of, weigh, write_archive
 from .claims import StoredClaim, said_of
 
 if TYPE_CHECKING:
@@ -192,13 +193,8 @@ def _cpus(online: str) -> int | None:
 
 def _peak(trial: Path) -> int | None:
     """Give the largest resident memory of any run; the rows are not parsed for it."""
-    most = None
     with opened(trial / MEASUREMENTS) as file:
-        for line in file:
-            match = _PEAK.search(line)
-            if match is not None:
-                most = max(most or 0, int(match.group(1)))
-    return most
+        return max((int(found[1]) for found in map(_PEAK.search, file) if found), default=None)
 
 
 # --- CITATION.cff, README.md and the crate for machines, by a template each.
@@ -284,6 +280,20 @@ def _read_by(command: Sequence[str]) -> Iterator[str]:
 README = "README.md"
 
 
+def works_outside(contents: Contents, root: Path) -> dict[str, str]:
+    """Say of each trial that no rerun takes, as its campaign works outside of the bundle, what to do instead."""
+    found = {}
+    damaged = (FairtrialError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+    for one, place in [(one, one.campaign) for one in contents.sources if one.campaign]:
+        with contextlib.suppress(*damaged), opened(root / one.path / RESOLVED) as file:
+            for _, cwd in steps_of(json.load(file)["campaign"]):
+                if os.path.normpath(PurePath(place).parent / cwd).startswith(("/", "..")):
+                    text = f"{one.name} works in {cwd}, outside of the bundle, so --rerun refuses it: write a folder with "
+                    text += f"its programs as 'cwd' into {place} of the unpacked bundle, and execute it as {README} says"
+                    found[one.name] = text
+    return found
+
+
 def readme_text(
     contents: Contents, description: str | None, claims: Sequence[StoredClaim], root: Path
 ) -> bytes:
@@ -309,6 +319,7 @@ def readme_text(
         description=description,
         claims=claims,
         whole=whole,
+        outside=works_outside(contents, root),
         authors="; ".join(
             one.name if one.affiliation is None else f"{one.name} ({one.affiliation})"
             for one in contents.metadata.authors
@@ -363,9 +374,8 @@ def _templates() -> jinja2.Environment:
 
 
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>#|&~"})
-_AT_START = re.compile(
-    r"^(|\d+(?=[.)](?: |$)))([-+=.)])"
-)  # where a paragraph begins, these make a list or a line
+# where a paragraph begins, these make a list or a line
+_AT_START = re.compile(r"^(|\d+(?=[.)](?: |$)))([-+=.)])")
 
 
 def _safe(text: str) -> str:

@@ -14,7 +14,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ from .claims import (
     read_stored_claims,
     weigh_claim,
 )
-from .documents import CRATE, README, citation_text, crate_text, readme_text
+from .documents import CRATE, README, citation_text, crate_text, readme_text, works_outside
 from .recomputing import (
     Commands,
     LimitReachedError,
@@ -239,11 +239,8 @@ def receive_bundle(
     """Check a bundle and unpack it into a new folder, to measure its trials again."""
     with open_archive(path, max_entries=max_entries, max_bytes=max_bytes) as archive:
         contents = check_archive(archive)
-        there = {
-            source.name: source
-            for source in contents.sources
-            if source.kind == "trial" and source.campaign is not None
-        }
+        trials = (one for one in contents.sources if one.kind == "trial")
+        there = {one.name: one for one in trials if one.campaign is not None}
         if not there:
             what = "no trial of the bundle came with its campaign: nothing can be measured again"
             raise StoreError(what, str(path), "check it without --rerun")
@@ -253,13 +250,13 @@ def receive_bundle(
                 raise UsageError(what, str(path), f"it has {', '.join(there)}")
         unpack_bundle(archive, folder)
     root = folder.resolve()
-    trials = (
+    received = tuple(
         ReceivedTrial(name=name, path=root / one.path, campaign=root / (one.campaign or ""))
         for name, one in there.items()
         if not names or name in names
     )
     redacted = contents.redacted is not None
-    return Received(folder=root, trials=tuple(trials), missing=contents.missing, redacted=redacted)
+    return Received(folder=root, trials=received, missing=contents.missing, redacted=redacted)
 
 
 _OF_ANALYSIS = ("name", "command", "result", "exit_code")
@@ -311,10 +308,8 @@ def held_documents(
     if contents.tool_version != VERSION:
         return
     root = _root(archive) if CRATE in archive.entries else {}
-    words, day = (
-        text if isinstance(text := root.get(key), str) else None
-        for key in ("description", "datePublished")
-    )
+    texts = (root.get(key) for key in ("description", "datePublished"))
+    words, day = (text if isinstance(text, str) else None for text in texts)
     if CRATE in archive.entries:
         own = (CRATE, BUNDLE, SUMS)
         files = {name: one for name, one in contents.files.items() if name not in own}
@@ -376,6 +371,8 @@ def reproduce(
             results = recomputing.results()
             claims = tuple(recomputing.claims())
             documents = tuple(held_documents(archive, contents, place, claims))
+            outside = works_outside(contents, place)
+        campaigns = (one.name for one in contents.sources if one.campaign is not None)
         report = None if contents.report is None else results[-1]
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -397,8 +394,8 @@ def reproduce(
             documents=documents,
             missing=contents.missing,
             redacted=contents.redacted,
-            measurable=tuple(one.name for one in contents.sources if one.campaign is not None),
-            cautions=tuple(_cautions(contents, results, claims, others)),
+            measurable=tuple(name for name in campaigns if name not in outside),
+            cautions=tuple(_cautions(contents, results, claims, others, outside)),
         )
 
 
@@ -407,13 +404,12 @@ def _cautions(
     results: Sequence[Recomputation],
     claims: Sequence[ClaimCheck],
     others: Sequence[OtherVersion],
+    outside: Mapping[str, str],
 ) -> Iterator[Caution]:
     if others and not all(one.standing == "same bytes" for one in results):
         names = ", ".join(f"{one.name} {one.packed} -> {one.here or 'none'}" for one in others)
-        what = (
-            f"other versions than those that it was packed with ({names}): to have the same bytes, "
-        )
-        what += "install software/requirements.txt of the bundle"
+        what = f"other versions than those that it was packed with ({names}): to have the same "
+        what += "bytes, install software/requirements.txt of the bundle"
         yield Caution("bundle-other-versions", what)
     stopped = [one.name for one in results if one.standing == "stopped"]
     if stopped:
@@ -435,6 +431,8 @@ def _cautions(
         lacking = tuple(one.what for one in contents.missing)
         what = f"the bundle says what it lacks: {listed(lacking, 3)}"
         yield Caution("bundle-incomplete", what, lacking)
+    for name, text in outside.items():
+        yield Caution("bundle-outside", text, (name,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,14 +483,11 @@ class _Recomputing:
         if name is None:
             return
         asked = {one.result: one.command for one in self._contents.analyses}
-        for number, stored in enumerate(
-            read_stored_claims(self._archive.read(name), str(self._archive.path)), 1
-        ):
+        every = read_stored_claims(self._archive.read(name), str(self._archive.path))
+        for number, stored in enumerate(every, 1):
             claim = stored.claim
-            about = {key: getattr(claim, key) for key in _OF_CLAIM}
-            check = ClaimCheck(
-                number=number, **about, packed=stored.found, is_coarse=is_coarse(claim)
-            )
+            about = {key: getattr(claim, key) for key in _OF_CLAIM} | {"packed": stored.found}
+            check = ClaimCheck(number=number, **about, is_coarse=is_coarse(claim))
             printed = self._printed.get(stored.result)
             if asked.get(stored.result) != claim.command:
                 text = f"its command is not the one whose result {stored.result} is"

@@ -112,11 +112,8 @@ def read_text(
     if decimal is None and mark != ",":
         decimal = _decimal_of(found.grid, source)
     samples = _samples(source, found, decimal)
-    if (
-        strict
-        and layout is None
-        and (several := next((c.about for c in found.cautions if c.about[1:]), ()))
-    ):
+    several = next((one.about for one in found.cautions if one.about[1:]), ())
+    if several and strict and layout is None:
         first = rows[0][0].text
         units = [name[name.rfind("(") :] for name in several if "(" in name] or [""]
         alike = [name for name in several if name.endswith(max(units, key=units.count))]
@@ -155,9 +152,8 @@ def _require_no_groups(lines: Sequence[Line], source: str) -> None:
     """Refuse nameless rows that may be single numbers, with blanks between their thousands."""
     texts = [(number, line.strip()) for number, line in lines]
     grouped = [(number, text) for number, text in texts if _THOUSANDS.fullmatch(text)]
-    if not grouped or not all(
-        _THOUSANDS.fullmatch(text) or re.fullmatch(r"[0-9]{1,3}", text) for _, text in texts
-    ):
+    few = (_THOUSANDS.fullmatch(text) or re.fullmatch(r"[0-9]{1,3}", text) for _, text in texts)
+    if not grouped or not all(few):
         return
     number, text = grouped[0]
     raise AnalysisError(
@@ -400,11 +396,10 @@ def table_in(
     )
 
 
-def _positive(source: str, cell: PlacedText, value: float | None) -> float:
-    if value is None:
-        _refuse_cell(source, cell, f"{shown(cell.text)} is not a number")
-    if not (math.isfinite(value) and value > 0):
-        _refuse_cell(source, cell, f"{shown(cell.text)} is not a positive finite number")
+def _positive(source: str, cell: PlacedText, value: float | None, at: str = "") -> float:
+    if value is None or not (math.isfinite(value) and value > 0):
+        what = "a number" if value is None else "a positive finite number"
+        _refuse_cell(source, cell, f"{at}{shown(cell.text)} is not {what}")
     return value
 
 
@@ -502,11 +497,10 @@ def _particulars(source: str, data: dict[str, Any], located: dict[str, Any]) -> 
     for key in ("name", "unit", "better", "metric", "origin"):
         extra[key] = data.get(key)
         if extra[key] is not None and not isinstance(extra[key], str):
-            cell = located[key]
-            where = (
-                f"{source}:{cell.line}:{cell.column}" if isinstance(cell, PlacedText) else source
-            )
-            raise AnalysisError(f"{key!r} must be text", where)
+            cell, what = located[key], f"{key!r} must be text"
+            if isinstance(cell, PlacedText):
+                _refuse_cell(source, cell, what)
+            raise AnalysisError(what, source)
     for key in ("blocks", "sessions"):
         extra[key] = data.get(key)
         if extra[key] is not None and not _are_ids(extra[key]):
@@ -598,7 +592,7 @@ def _locate(data: Any, places: Iterator[PlacedText]) -> Any:  # noqa: ANN401 - a
 def _json_value(source: str, cell: Any, bench: str) -> float:  # noqa: ANN401 - any JSON value
     if not isinstance(cell, PlacedText):
         raise AnalysisError(f"benchmark {bench!r} must be a flat list of numbers", source)
-    return _positive(source, cell, number_in(cell.text))
+    return _positive(source, cell, number_in(cell.text), f"benchmark {bench!r}: ")
 
 
 # --- A table with a row for each system, a column for each benchmark, and one value in each cell.
@@ -657,11 +651,9 @@ def read_systems(path: Path, decimal: Decimal | None = None) -> SystemsTable:
         numbers = [number_in(cell.text, sign) for cell in row]
         for cell, value in zip(row, numbers, strict=True):
             if value is None or not math.isfinite(value):
-                what = (
-                    f"{cell.text!r} is not a finite number" if cell.text else "a value is missing"
-                )
+                what = f"{cell.text!r} is not a finite number"
                 fix = "leave the system or the benchmark out where it was not measured"
-                _refuse_cell(source, cell, what, fix)
+                _refuse_cell(source, cell, what if cell.text else "a value is missing", fix)
         values.append(cast("list[float]", numbers))
     return SystemsTable(
         systems=tuple(one.text for one in names),

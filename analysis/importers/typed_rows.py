@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.matrix_file import Dress, TextTable, read_text
+from ..data.matrix_file import Dress, TextTable, read_text, table_in
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
@@ -38,6 +38,8 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
     """Tell how a text begins as bare numbers do; None where it holds none, or where the file's own names its columns."""
     if opened.is_folder:
         return None
+    if (data := opened.structure()) is not None:
+        return "matrix" if _are_runs(data) else None
     text = "\n".join((head or opened.head()).split("\n")[:LOOKED_AT])
     try:
         found = _bare(opened, text.rpartition("\n")[0] if len(text) >= CUT else text)
@@ -49,20 +51,35 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
 
 def read_matrix(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark; lines of one number each are one, called ``values``."""
-    found = _bare(opened, opened.text())
+    if _are_runs(opened.structure()):
+        table = table_in(opened.text(), opened.source, opened.layout, None)
+        rows, dress, cautions = table.samples, "matrix", table.cautions
+    else:
+        found = _bare(opened, opened.text())
+        rows, dress, cautions = {}, found.dress, found.cautions
+        for name, row in found.samples.items():
+            rows[name] = [opened.value(value, f"{cell.line}") for cell, value in row]
     cells = tuple(
         ForeignCell(
             benchmark=name,
             metric="value",
             unit="",
             better=None,
-            processes=(tuple(opened.value(value, f"{cell.line}") for cell, value in row),),
-            keys={} if found.dress == "numbers" else {"benchmark": name},
+            processes=(tuple(row),),
+            keys={} if dress == "numbers" else {"benchmark": name},
         )
-        for name, row in found.samples.items()
+        for name, row in rows.items()
     )
-    notes = [Caution(one.code, one.text) for one in found.cautions]
-    return foreign_file("numbers", cells, notes=notes, format=found.dress)
+    notes = [Caution(one.code, one.text) for one in cautions]
+    return foreign_file("numbers", cells, notes=notes, format=dress)
+
+
+def _are_runs(data: object) -> bool:
+    """Tell whether JSON holds a list for each benchmark, most of whose parts are numbers."""
+    rows = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    lists = [row if isinstance(row, list) else [] for row in rows]
+    most = (2 * sum(type(run) in (int, float) for run in row) > len(row) for row in lists)
+    return lists != [] and all(most)
 
 
 def _bare(opened: Opened, text: str) -> TextTable:
@@ -89,9 +106,8 @@ def _cells(opened: Opened) -> Iterator[ForeignCell]:
         if k == 0 or not row or not any(cell.strip() for cell in row):
             continue
         fix = "write Name,Sample1,Sample2,ConfLevel,Coef; the last two may be empty"
-        opened.require(
-            len(row) == 5, f"the line has {len(row)} fields", fix, at=f"{reader.line_num}"
-        )
+        what = f"the line has {len(row)} fields"
+        opened.require(len(row) == 5, what, fix, at=f"{reader.line_num}")
         name, *samples = (cell.strip() for cell in row[:3])
         settings = " ".join(cell for cell in row[3:] if cell.strip() not in ("", "NA"))
         for (column, variant), sample in zip(_SIDES, samples, strict=True):
@@ -183,17 +199,15 @@ def read_json(opened: Opened) -> ForeignFile:
         fix = "write plain keys for each value, or say where values are: --columns 'benchmark=[*].name, value=[*].times'"
         raise opened.fail("it is no object, or holds a list", fix, at=f"[{rows.index(None)}]")
     headings = list(dict.fromkeys(key for row in rows for key in row or ()))
-    return file_of_rows(
-        opened, headings, ([(row or {}).get(key) for key in headings] for row in rows)
-    )
+    cells = ([(row or {}).get(key) for key in headings] for row in rows)
+    return file_of_rows(opened, headings, cells)
 
 
 def _rows_of_columns(data: Any) -> list[dict[str, object]]:  # noqa: ANN401 - any JSON
     """Give the rows of an object of columns, lists or objects of as many plain values, as pandas writes them."""
     columns = [*data.values()] if isinstance(data, dict) else []
-    if columns and all(
-        isinstance(one, dict) and one.keys() == columns[0].keys() for one in columns
-    ):
+    alike = (isinstance(one, dict) and one.keys() == columns[0].keys() for one in columns)
+    if columns and all(alike):
         columns = [[*one.values()] for one in columns]
     if len(columns) < 2 or not all(isinstance(one, list) for one in columns):
         return []
@@ -255,12 +269,9 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
                 wheres.append(where)
     headings = list(dict.fromkeys(key for row in rows for key in row))
     columns = {role: "+".join(keys) or literal.get(role, "") for role, keys in names.items()}
-    return file_of_rows(
-        replace(opened, columns={role: text for role, text in columns.items() if text}),
-        headings,
-        ([row.get(key) for key in headings] for row in rows),
-        wheres,
-    )
+    called_so = replace(opened, columns={role: text for role, text in columns.items() if text})
+    cells = ([row.get(key) for key in headings] for row in rows)
+    return file_of_rows(called_so, headings, cells, wheres)
 
 
 def _headings(stated: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]:
@@ -355,16 +366,14 @@ def read_sqlite(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     how = "it begins otherwise" if opened.data else "it is empty"
     fix = "copy it again, or name its format with --format"
-    opened.require(
-        opened.data.startswith(_SQLITE), f"it is not a complete database: {how}", fix, at=""
-    )
+    what = f"it is not a complete database: {how}"
+    opened.require(opened.data.startswith(_SQLITE), what, fix, at="")
     _require_whole(opened)
     with closing(sqlite3.connect(":memory:")) as base:
         try:
             data = opened.data
-            if (
-                data[_VERSIONS] == b"\x02\x02"
-            ):  # no journal in memory; a checkpointed one needs none
+            # no journal in memory; a checkpointed one needs none
+            if data[_VERSIONS] == b"\x02\x02":
                 data = data[:18] + b"\x01\x01" + data[20:]
             base.deserialize(data)
             base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)

@@ -14,6 +14,7 @@ import numpy as np
 from ..data.iterations import IterationsOfCell, Pooled, pooled
 from ..data.trial import Trial
 from ..errors import AnalysisError
+from ..methods.multilevel.lines import ratio_of
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages.model import (
     Block,
@@ -72,11 +73,7 @@ def drawn_of(subject: Subject) -> tuple[str, ...]:
 def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iterator[Section]:
     drawn = [name for name in drawn_of(subject) if name in cells]
     rows = list(_rows(subject, cells))
-    unit = subject.data.unit
-
-    def value(number: float) -> str:
-        return quantity(number, unit)
-
+    value = partial(quantity, unit=subject.data.unit)
     yield section(
         table_of(
             subject.anchor("parts-runs"),
@@ -99,8 +96,7 @@ def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iter
             with suppress(AnalysisError):  # too few runs
                 blocks.append(picture_of(kind, subject, name, width=width))
         yield section(*blocks, title=name, anchor=subject.anchor("benchmark", name))
-    left = len(cells) - len(drawn)
-    if left:
+    if left := len(cells) - len(drawn):
         other = next(name for name in cells if name not in drawn)
         line = subject.command("plot strip", "--benchmark", other, "-o", "strip.svg")
         yield section(f"Pictures of the other {counted(left, 'benchmark')}:", CommandLine(line))
@@ -168,7 +164,7 @@ def _ahead(line: Line, result: Multilevel) -> str:
     noun = "block" if result.design == "one session, blocks" else result.outermost
     count, ahead = len(line.differences), sum(log > 0 for log in line.differences)
     every = f"both {noun}s" if count == 2 else f"all {count} {noun}s"
-    low, high = (math.exp(end) for end in (min(line.differences), max(line.differences)))
+    low, high = map(ratio_of, (min(line.differences), max(line.differences)))
     if max(map(abs, line.differences)) < _EQUAL:
         return f"equals the baseline in {every}."
     if 0 < ahead < count:

@@ -17,6 +17,7 @@ from ..diagnose.normality import (
 )
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
+from ..methods.multilevel.lines import ratio_of
 from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
@@ -75,9 +76,8 @@ def draw_forest(subject: Subject, sheet: Sheet) -> Drawing:
     base = name_of(subject.baseline, sheet, 0.22 / across)
     panels = []
     for k, result in enumerate(results):
-        axes = rows_down(
-            [_SUITE[one].format(n=result.together) if one in _SUITE else names[one] for one in rows]
-        )
+        shown = names | {one: text.format(n=result.together) for one, text in _SUITE.items()}
+        axes = rows_down([shown[one] for one in rows])
         _speedups(axes, result, rows, texts[result.candidate], strokes=strokes, brief=across > 1)
         axes.y_texts = k % across == 0
         axes.title, axes.title_css = titles[result.candidate] * (len(results) > 1), "ink bold"
@@ -118,7 +118,7 @@ def _speedups(
             axes.beside.append((y, "no speedup", "second"))
             continue
         if strokes:
-            inside = [math.exp(d) for d in line.differences if scale.holds(math.exp(d))]
+            inside = [one for one in map(ratio_of, line.differences) if scale.holds(one)]
             axes.segments(inside, y + 0.2, inside, y + 0.42, "baseline thin")
         ends = None if line.low is None or line.high is None else (line.low, line.high)
         hollow = line.outcome == "undecided"
@@ -167,7 +167,7 @@ def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
         round(1 - result.look.alpha, 12),
         outcome_word(line.outcome, timed=result.timed),
         result.sessions if line.of_suite else line.sessions,
-        " ".join(repr(math.exp(d)) for d in line.differences),
+        " ".join(repr(ratio_of(d)) for d in line.differences),
     )
 
 

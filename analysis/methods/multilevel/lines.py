@@ -99,7 +99,12 @@ def exponential(log: float, where: str) -> float | None:
 
 def end_of(log: float) -> float | None:
     """Give the end of an interval, cut where it leaves the range of numbers; None for nan."""
-    return None if math.isnan(log) else math.exp(min(max(log, -WIDEST), WIDEST))
+    return None if math.isnan(log) else ratio_of(log)
+
+
+def ratio_of(log: float) -> float:
+    """Give a ratio from its log, cut where it leaves the range of numbers."""
+    return math.exp(min(max(log, -WIDEST), WIDEST))
 
 
 def spread_of(sd: float) -> float | None:
@@ -149,9 +154,8 @@ class LineParts:
 def family_of(beside: Sequence[Sequence[Line]], name: str) -> Array:
     """Give the p-values of other candidates' benchmarks; what does not vary takes part with 1."""
     found = [(getattr(x, name), x.reason) for lines in beside for x in lines]
-    return np.array(
-        [1.0 if p is None else p for p, r in found if p is not None or r == "no-spread"]
-    )
+    known = (p for p, reason in found if p is not None or reason == "no-spread")
+    return np.array([1.0 if p is None else p for p in known])
 
 
 # ---- benchmarks
@@ -171,16 +175,13 @@ def benchmark_lines(
     d = decide(
         judged.each, judged.law, margins, judged.correction, equivalent, beside=judged.beside
     )
-    reasons = [
-        _reason(judged, failing[name], d.outcome[k], k) for k, name in enumerate(ours.benchmarks)
-    ]
+    each = enumerate(ours.benchmarks)
+    reasons = [_reason(judged, failing[name], d.outcome[k], k) for k, name in each]
     words: list[Word] = [
         "undecided" if reason not in (None, IDENTICAL) else word
         for reason, word in zip(reasons, d.outcome, strict=True)
     ]
-    asked = [
-        word == "undecided" and not reason for word, reason in zip(words, reasons, strict=True)
-    ]
+    asked = [word == "undecided" and not why for word, why in zip(words, reasons, strict=True)]
     advice = _advice(judged, np.array(asked) & ~raw, (d.steps, d.steps_equivalent))
     advice |= advice_on_identities(judged, reasons, d.steps)
     t, values = judged.tables, judged.tables.differences if judged.tables.rows else None
@@ -415,9 +416,8 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
     if not some.any():
         return {}
     # the mean over the sessions of the variance within; nan where no session knows it
-    within = [
-        of_differences(np.where(np.isnan(values), np.nan, one)).estimate for _, one, values in sides
-    ]
+    known = (np.where(np.isnan(values), np.nan, one) for _, one, values in sides)
+    within = [of_differences(one).estimate for one in known]
     scatter = Scatter(
         variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
         sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],

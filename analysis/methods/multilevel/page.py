@@ -25,7 +25,7 @@ from ...pages.model import (
 from ...pages.number_format import outcome_word
 from ...words import apart
 from .failures import fisher
-from .lines import UNEQUAL_VALUES, LineParts, is_printed, spread_of, times_as_many
+from .lines import UNEQUAL_VALUES, WIDEST, LineParts, is_printed, spread_of, times_as_many
 from .result import MOST_SHOWN, Line, Multilevel
 from .values import SessionDependence, speeds_of
 
@@ -142,9 +142,8 @@ def advice_text(line: Line, noun: Unit) -> str:
     text = needed_text(more.worthwhile, noun)
     if more.high is not None and more.worthwhile > more.high:
         return text  # with so few sessions the chance is one of unlikely spreads
-    ends = (
-        _BEYOND if end is None or end > MOST_SHOWN else str(end) for end in (more.low, more.high)
-    )
+    counts = (more.low, more.high)
+    ends = (_BEYOND if end is None or end > MOST_SHOWN else str(end) for end in counts)
     return f"{text} ({' to '.join(ends)})"
 
 
@@ -299,14 +298,13 @@ def session_cautions(
     yield from _few(layout, lines, these, least)
     if dependence is not None and dependence.warned:
         if looks_rule == "repeated":
+            said = "no word is safe: sessions resemble the ones before; measure later"
             yield Caution(
                 "sessions-depend",
                 "sessions resemble the ones before them: measure again later, with fairtrial compare --resume "
                 f"(lag 1 = {dependence.lag1:.2f}, p {figures.pvalue(dependence.pvalue)}); until then no word "
                 "is given that the interval alone would give",
-                short=ShortSentence.of(
-                    "no word is safe: sessions resemble the ones before; measure later"
-                ),
+                short=ShortSentence.of(said),
             )
             return
         whose = "" if dependence.side is None else f" of the {dependence.side}"
@@ -330,9 +328,8 @@ def _two_speeds(
         those = {k: one.distance for k, one in found.items() if one.by_side == by_side}
         if those:
             named = figures.listed([lines[k].name for k in those])
-            texts.append(
-                _by_chance(named, _apart(those.values()), min(cells[k] for k in those), by_side)
-            )
+            fewest = min(cells[k] for k in those)
+            texts.append(_by_chance(named, _apart(those.values()), fewest, by_side))
     between = {k: one.distance for k, one in found.items() if not one.by_side}
     text, rows = "each variant keeps one speed, which may be chance: {}", tuple(found)
     if between:
@@ -343,7 +340,7 @@ def _two_speeds(
 
 
 def _apart(distances: Collection[float]) -> str:
-    shares = [100 * math.expm1(one) for one in (min(distances), max(distances))]
+    shares = [100 * math.expm1(min(one, WIDEST)) for one in (min(distances), max(distances))]
     apart = [f"{one:.0f}" if one >= 10 else f"{one:.2g}" for one in shares]
     return apart[0] if apart[0] == apart[1] else f"{apart[0]} to {apart[1]}"
 
@@ -393,9 +390,8 @@ ONE_BUILD = Caution(
     "known. 'build: {each: session}' gives one value a session",
     short=ShortSentence.of("each variant was built once: build each session for an interval"),
 )
-_OF_RUNS = frozenset(
-    {"one-session", "too-few-sessions", "few-benchmarks"}
-)  # more runs change nothing
+# more runs change nothing
+_OF_RUNS = frozenset({"one-session", "too-few-sessions", "few-benchmarks"})
 
 
 def of_one_build(layout: Layout, cautions: tuple[Caution, ...]) -> tuple[Caution, ...]:
@@ -418,6 +414,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
             short=ShortSentence.of(f"{noun} and variant cannot be separated: nothing is decided"),
         )
     elif layout.design.startswith("one session"):
+        said = f"another {noun} may give another answer: all runs stem from one"
         yield Caution(
             "one-session",
             "within one session: all runs share its memory layout, frequencies and neighbours, and "
@@ -425,9 +422,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
             if noun == "session"
             else "on one host: all runs share its processor, system and neighbours, and another host "
             "may give another answer. Measure on 5 or more hosts",
-            short=ShortSentence.of(
-                f"another {noun} may give another answer: all runs stem from one"
-            ),
+            short=ShortSentence.of(said),
         )
     elif layout.design == "paired":
         left = np.setdiff1d(np.union1d(a, b), layout.common)

@@ -134,9 +134,8 @@ def test_a_folder_takes_a_file_for_each_table(trial, tmp_path):
 
 
 def test_csv_is_guarded_against_formulas_when_that_is_asked_for(synthetic, tmp_path):
-    data = {
-        v: {"=cmd|x": [1.0, 1.1, 0.9, 1.05], "b": [2.0, 2.1, 2.2, 1.9]} for v in ("@old", "new")
-    }
+    times = {"=cmd|x": [1.0, 1.1, 0.9, 1.05], "b": [2.0, 2.1, 2.2, 1.9]}
+    data = {"@old": times, "new": times}
     trial = synthetic(data, sessions=2).write(tmp_path / "t")
     (tmp_path / "tables").mkdir()
     form = ["--format", "csv"]
@@ -371,6 +370,15 @@ def test_an_interval_of_any_width_has_a_page(synthetic, tmp_path, spread):
     assert (code, err) == (0, "")
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of what is not drawn then
+def test_sessions_at_both_ends_of_the_range_of_numbers_have_a_page(tmp_path):
+    cells = [(b, k, s) for b in "xy" for k in (0, 1) for s in range(6) for _ in range(3)]
+    rows = [f"{b},{('old', 'new')[k]},{s},1e{(152, -157)[(s + k) % 2]}" for b, k, s in cells]
+    (tmp_path / "r.csv").write_text("\n".join(["benchmark,variant,session,value", *rows]))
+    words = ("--better", "lower", "-o", tmp_path / "r.html")
+    assert execute(tmp_path / "r.csv", *words)[::2] == (0, "")
+
+
 # --- The command ``plot``: one figure, its data beside it, and what is refused before the work
 
 
@@ -391,9 +399,8 @@ def plot_trial(synthetic, tmp_path):
 
 
 def test_options_of_judging_are_those_of_the_report(plot_trial, tmp_path):
-    code, out, _ = plot_execute(
-        "forest", plot_trial, "-o", tmp_path / "f.svg", "--variant", "new", "--confidence", "0.9"
-    )
+    words = ("-o", tmp_path / "f.svg", "--variant", "new", "--confidence", "0.9")
+    code, out, _ = plot_execute("forest", plot_trial, *words)
     assert code == 0
     assert "90\N{NO-BREAK SPACE}% interval" in out or "90 % interval" in out
     assert "slow" not in out
@@ -412,9 +419,8 @@ def test_data_go_where_no_regular_file_is_as_they_are(plot_trial, tmp_path):
     # seen: root's /dev/null became a file with the data
     os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDWR)
-    code, _, err = plot_execute(
-        "forest", plot_trial, "-o", tmp_path / "f.svg", "--data", tmp_path / "pipe"
-    )
+    words = ("-o", tmp_path / "f.svg", "--data", tmp_path / "pipe")
+    code, _, err = plot_execute("forest", plot_trial, *words)
     assert (code, err) == (0, "")
     assert os.read(reader, 9).startswith(b"candidate")
     os.close(reader)
@@ -446,9 +452,8 @@ def test_a_biplot_takes_systems_as_its_own_command_does(tmp_path):
 
 def test_shares_of_a_table_by_the_scale_that_is_asked_for(tmp_path):
     table = ROOT / "tests" / "golden" / "irving_bigdata" / "medians.csv"
-    code, out, err = plot_execute(
-        "shares", table, "-o", tmp_path / "s.svg", "--scale", "covariance"
-    )
+    words = ("-o", tmp_path / "s.svg", "--scale", "covariance")
+    code, out, err = plot_execute("shares", table, *words)
     assert (code, err) == (0, "")
     assert "(together 99.98 %)" in out
     # R: summary(prcomp(medians))$importance; printed in 001 section 11: more than 99.7 %
@@ -551,7 +556,6 @@ def test_the_newest_bisection_is_named(words, tmp_path, monkeypatch):
         (folder / "step0").mkdir(parents=True)
         (folder / "bisect.json").write_text("{}")
     err = io.StringIO()
-    assert main(list(words), io.StringIO(), err) == (
-        5 if words in (("verdict", "runs"), ("status", "runs")) else 2
-    )
+    code = 5 if words in (("verdict", "runs"), ("status", "runs")) else 2
+    assert main(list(words), io.StringIO(), err) == code
     assert "fairtrial status runs/bisect-b-20261102-010101-aa00" in err.getvalue()

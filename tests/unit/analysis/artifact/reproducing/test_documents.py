@@ -40,13 +40,8 @@ def only(found):
 
 def test_equal_bytes_need_no_reading_and_every_number_is_counted():
     found = compared({"a": [1, 2.5, None, True, "3"]}, {"a": [1, 2.5, None, True, "3"]})
-    assert (found.standing, found.numbers, found.same, found.near, found.different) == (
-        "same bytes",
-        2,
-        2,
-        0,
-        0,
-    )
+    assert found.standing == "same bytes"
+    assert (found.numbers, found.same, found.near, found.different) == (2, 2, 0, 0)
     assert found.differences == ()
 
 
@@ -84,21 +79,16 @@ def test_how_near_is_near(old, new, grade):
 def test_words_are_conclusions_and_must_be_the_same():
     found = compared({"word": "faster"}, {"word": "slower"})
     assert found.standing == "different"
-    assert (only(found).kind, only(found).stored, only(found).recomputed) == (
-        "text",
-        "faster",
-        "slower",
-    )
+    one = only(found)
+    assert (one.kind, one.stored, one.recomputed) == ("text", "faster", "slower")
 
 
 def test_only_another_version_of_the_tool_may_word_anew_and_add_keys():
     stored = {"tool_version": "0.1.0", "cautions": ["few runs"], "references": ["x"], "a": 1}
     fresh = {"tool_version": "0.2.0", "cautions": ["too few"], "references": ["y"], "a": 1, "b": 2}
     assert compared(stored, fresh, same_tool=False).standing == "within"
-    assert {one.grade for one in compared(stored, fresh, same_tool=False).differences} == {
-        "wording",
-        "added",
-    }
+    grades = [one.grade for one in compared(stored, fresh, same_tool=False).differences]
+    assert {*grades} == {"wording", "added"}
     assert compared(stored, fresh, same_tool=True).standing == "different"
     # a caution more or less is no wording
     assert compared(stored, {**fresh, "cautions": []}, same_tool=False).standing == "different"
@@ -129,11 +119,8 @@ def test_text_is_compared_by_its_numbers_at_their_places():
     far = compared(stored, stored.replace(b"1.25", b"1.26"))
     assert (far.standing, only(far).stored, only(far).recomputed) == ("different", 1.25, 1.26)
     words = compared(stored, stored.replace(b"runs", b"ways"))
-    assert (words.standing, only(words).kind, only(words).pointer) == (
-        "different",
-        "text",
-        "line 1",
-    )
+    one = only(words)
+    assert (words.standing, one.kind, one.pointer) == ("different", "text", "line 1")
 
 
 @pytest.mark.parametrize(
@@ -375,9 +362,8 @@ def _replaced(name, pattern, other):
 def test_what_was_packed_is_what_comes_out(checked):
     found = checked()
     assert (found.outcome, found.exit_code) == ("same bytes", 0)
-    assert {"README.md", "claims.json", "ro-crate-metadata.json"} <= {
-        one.name for one in found.documents
-    }
+    names = {one.name for one in found.documents}
+    assert {"README.md", "claims.json", "ro-crate-metadata.json"} <= names
     assert {one.standing for one in found.documents} == {"same bytes"}
     assert "claim-coarse" in [one.code for one in found.cautions]
     assert [one.is_coarse for one in found.claims] == [False, True]
@@ -478,9 +464,8 @@ def test_it_is_unpacked_to_be_measured_again(name, tmp_path):
     (trial,) = received.trials
     assert trial.campaign.is_file()
     with zipfile.ZipFile(BUNDLES / name) as file:
-        unpacked = {
-            one: (tmp_path / "new" / one).read_bytes() == file.read(one) for one in file.namelist()
-        }
+        new, names = tmp_path / "new", file.namelist()
+        unpacked = {one: (new / one).read_bytes() == file.read(one) for one in names}
     assert all(unpacked.values())
     script = tmp_path / "new" / "campaigns" / trial.name / "count.sh"
     assert name.startswith("gzip") or script.stat().st_mode & 0o100

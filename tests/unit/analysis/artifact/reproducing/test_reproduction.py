@@ -8,12 +8,14 @@ import re
 import shutil
 import zipfile
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 
 import pytest
 
 from analysis.artifact.archive import Archive, open_archive
 from analysis.artifact.claims import pointed
+from analysis.artifact.documents import readme_text
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
 from analysis.artifact.reproduce import check_archive, reproduce, unpack_bundle
 from analysis.artifact.reproduction import Difference, Recomputation
@@ -147,9 +149,8 @@ def test_last_digits_are_within_and_the_bytes_are_said_to_differ(bundle):
     def other_libraries(document):
         document["candidates"][0]["multilevel"]["these"]["speedup"] *= 1 + 3e-10
 
-    found = reproduce(
-        bundle(edit=_edited("analyses/verdict.json", other_libraries), libraries={"numpy": "1.0"})
-    )
+    edit = _edited("analyses/verdict.json", other_libraries)
+    found = reproduce(bundle(edit=edit, libraries={"numpy": "1.0"}))
     assert (found.outcome, found.exit_code) == ("within", 0)
     assert found.analyses[0].near == 1
     assert "numpy 1.0" in str(found)
@@ -208,13 +209,11 @@ def test_every_changed_missing_and_added_file_is_named(bundle, tmp_path):
     del files["trials/sample/environment.jsonl"]
     with pytest.raises(StoreError) as refused:
         reproduce(write_bundle(tmp_path / "b.zip", files))
-    assert "trials/sample/plan.jsonl does not have the hash" in refused.value.what
-    assert "analyses/extra.json is not listed" in refused.value.what
-    assert (
-        "trials/sample/environment.jsonl is listed in bundle.json and not there"
-        in refused.value.what
-    )
-    assert "SHA256SUMS" not in refused.value.what
+    what = refused.value.what
+    assert "trials/sample/plan.jsonl does not have the hash" in what
+    assert "analyses/extra.json is not listed" in what
+    assert "trials/sample/environment.jsonl is listed in bundle.json and not there" in what
+    assert "SHA256SUMS" not in what
 
 
 def test_wrong_sums_are_found_where_all_else_holds(bundle, tmp_path):
@@ -277,9 +276,8 @@ def test_nothing_is_written_outside_of_the_named_folder(bundle, tmp_path, monkey
     # the outputs lie where a trial has them, and the sums are those of the unpacked files
     assert (tmp_path / "new/trials/sample/outputs/setup-1.log").is_file()
     unpacked = {str(one.relative_to(tmp_path / "new")) for one in grown if one.is_file()}
-    listed = {
-        line.split("  ")[1] for line in (tmp_path / "new/SHA256SUMS").read_text().splitlines()
-    }
+    sums = (tmp_path / "new/SHA256SUMS").read_text()
+    listed = {line.split("  ")[1] for line in sums.splitlines()}
     assert unpacked - listed == {"SHA256SUMS", "trials/sample/outputs/setup-1.log"}
 
 
@@ -295,6 +293,20 @@ def test_a_bundle_without_results_says_so(bundle):
     found = reproduce(bundle(analyses=[]))
     assert (found.outcome, found.exit_code) == ("nothing stored", 0)
     assert "no result is stored in it" in str(found)
+
+
+@pytest.mark.parametrize(("cwd", "inside"), [("../a", 1), ("../../..", 0), ("/home/them", 0)])
+def test_a_rerun_is_proposed_only_inside_of_the_bundle(bundle, tmp_path, cwd, inside):
+    cell = {"command": {"argv": ["x"]}, "cwd": cwd}
+    files = {"trials/sample/resolved.json": encode_checked({"campaign": {"cells": [cell]}})}
+    path = bundle(edit=lambda every: every.update(files), analyses=[])
+    found = reproduce(path, folder=tmp_path / "new")
+    with open_archive(path) as archive:
+        page = readme_text(check_archive(archive), None, (), tmp_path / "new").decode()
+    assert found.measurable == ("sample",) * inside
+    for text in (str(found), page):
+        assert ("fairtrial reproduce --rerun" in text) == inside
+        assert ("'cwd' into campaigns/sample/campaign.yaml" in " ".join(text.split())) != inside
 
 
 CLAIMS = [
@@ -394,9 +406,8 @@ def test_a_report_that_states_other_versions_is_the_same_report(bundle, page):
             other = {"Python": "Python 3.11.99"}.get(name, packed.get(name))
             stated = f"Python {number}" if name == "Python" else number
             assert text.count(f"<bdi>{stated}</bdi></td>".encode()) == 1
-            text = text.replace(
-                f"<bdi>{stated}</bdi></td>".encode(), f"<bdi>{other}</bdi></td>".encode()
-            )
+            old, new = (f"<bdi>{one}</bdi></td>".encode() for one in (stated, other))
+            text = text.replace(old, new)
         for one, two in changes:
             assert one in text
             text = text.replace(one, two, 1)
@@ -419,14 +430,11 @@ def test_a_report_that_states_other_versions_is_the_same_report(bundle, page):
 def test_a_gates_answer_is_an_answer(bundle, answers):
     gate = {"name": "gate", "command": ["gate", "slower>2%", "trials/sample", "--json"]}
     gate |= {"seed": None, "result": "analyses/gate.json", "exit_code": 0}
-    found = reproduce(
-        bundle(edit=lambda f: f.update({"analyses/gate.json": b"{}"}), analyses=[gate])
-    )
+    held = partial(bundle, edit=lambda files: files.update({"analyses/gate.json": b"{}"}))
+    found = reproduce(held(analyses=[gate]))
     assert found.analyses[0].exit_code_now in {0, 1, 7}
     other = gate | {"exit_code": 1 if found.analyses[0].exit_code_now != 1 else 0}
-    found = reproduce(
-        bundle(edit=lambda f: f.update({"analyses/gate.json": b"{}"}), analyses=[other])
-    )
+    found = reproduce(held(analyses=[other]))
     assert "it ends with" in found.analyses[0].reason
     assert found.analyses[0].standing == "different"
 

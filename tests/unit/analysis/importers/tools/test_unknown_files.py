@@ -48,8 +48,7 @@ def test_a_text_gets_one_sentence_and_the_remedy(foreign, text) -> None:
     [
         ({"results": [{"name": "a", "times": [1, 2.5]}, {"name": "b", "times": [3]}]}, "results[*].times"),
         ({"sort": {"runs": [1, 2]}, "hash": {"runs": [3, 4]}}, "[*].runs"),
-        ({"sort": [1, 2], "hash": [3, 4]}, "[*]"),
-        ([[1, 2], [3, 4]], "[*]"),  # rows of two benchmarks
+        ({"sort": [1, 2], "hash": [3, 4], "at": 7}, "[*]"),
         ({"old": {"b": [[1, 2], [3]]}, "about": "x"}, "old.b[*]"),
         ([[["a", 1], [1, 2]]], "[*][*]"),
         ([1, 2], "$"),
@@ -104,6 +103,8 @@ SAYS = {
     "benchmark,variant,mean_ms,std_ms\na,old,1,0.1\n": ":1: the table holds summaries only",
     "x,1,2\ny,3,abc\n": ":2:5: 'abc' is not a number",
     "1\nabc\n": ":2:1: 'abc' is not a number",
+    '{"sort": [1, 1.1, "x"], "find": [2, 2.1]}': """:1:19: benchmark 'sort': '"x"' is not a number""",
+    "[[1, 1.1, 1.2],\n[2, 2.1, NaN]]": ":2:10: benchmark '2': 'NaN' is not a positive finite number",
 }
 CALLS = (
     *("import {} --dry-run", "verdict {}", "gate slower>2% {}", "hpt {} {}", "resample {} {}"),
