@@ -150,8 +150,8 @@ class Diagnosis(Result):
         tested = [one for one in self.findings if one.pvalue is not None]
         metric = "" if self.metric is None else f" · {self.metric}"
         heading = (
-            f"{self.name}{metric} · {self.runs:,} runs of {figures.counted(len(self.cells), 'cell')} in "
-            f"{figures.counted(self.sessions, 'session')}"
+            f"{self.name}{metric} · {figures.counted(self.runs, 'run')} of "
+            f"{figures.counted(len(self.cells), 'cell')} in {figures.counted(self.sessions, 'session')}"
         )
         together = "the whole host" if self.movers is None else "programs together"
         sections = [section(heading, section(_answer(self, tested, together)))]

@@ -69,6 +69,10 @@ def cautions_of(
         return of([one for one in judged if one.reason == reason], text)
 
     plain = [one for one in judged if not one.paired]
+    apart = (
+        "host and program cannot be separated: the values are not paired with a baseline of the same "
+        "night, so a host that drifts is a change"
+    )
     alike = [
         (one, caution.text)
         for one, changed in zip(judged, found, strict=True)
@@ -82,12 +86,7 @@ def cautions_of(
     few = [one for one in judged if not one.enough]
     named, least = sum(bool(one.intervals) for one in judged), least_share()
     before = {
-        "no-baseline": plain
-        and (
-            "host and program cannot be separated: the values are not paired with a baseline of the same "
-            "night, so a host that drifts is a change",
-            *(dict.fromkeys(one.benchmark for one in plain) if len(plain) < len(judged) else ()),
-        ),
+        "no-baseline": of(plain, apart) if len(plain) < len(judged) else apart,
         "held-back": of(
             held_back,
             "neighbouring nights resemble each other, and p-values are corrected for it; where nights are independent "
@@ -196,12 +195,14 @@ def heading_of(history: History) -> Iterator[str]:
     missing = f", {history.missing} missing" if history.missing else ""
     # the campaign, or each tool whose files are series that go on; else the place
     campaigns = listed([*dict.fromkeys(x.campaign for x in history.newest if x.campaign)], 2)
+    metrics, bases = {x.metric for x in history.newest}, {x.baseline for x in history.newest}
+    base = "" if history.baseline is None else f"baseline {shorten(history.baseline, 28)}"
     parts = [
         shorten(campaigns or history.campaign or history.place, 40),
         f"{counted(history.nights, 'night')}{when}{missing}",
         listed([shorten(name, 24) for name in history.host], 2),
-        shorten(history.metric, 28),
-        "" if history.baseline is None else f"baseline {shorten(history.baseline, 28)}",
+        counted(len(metrics), "metric") if len(metrics) > 1 else shorten(history.metric, 28),
+        counted(len(bases - {None}), "baseline") if len(bases) > 1 else base,
     ]
     yield " · ".join(part for part in parts if part)
     if not any(one.paired for one in history.series):

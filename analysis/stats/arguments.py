@@ -146,7 +146,8 @@ def _kind_of(hint: Any) -> _Requirement:  # noqa: ANN401 - an annotation may be 
             ),
             f"a mapping of texts, each to {parts[1].words}",
         )
-    words = f"a list of {parts[0].words.removeprefix('a ').removeprefix('an ')}s"
+    noun = parts[0].words
+    words = f"a list of {noun[2:]}s" if inner[0] in _SIMPLE else f"a list, each {noun}"
     if origin is tuple:
         return _Requirement(
             lambda value: (

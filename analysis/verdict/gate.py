@@ -651,12 +651,11 @@ def next_of_gate(
     if plan is not None or "ended-early" in codes:
         return (next_sessions(verdict, path, why="goes on measuring"), then)
     counts = [count for one in gate.candidates for count in _needed(gate, one)]
-    within = [count for count in counts if count is not None]
-    if within:
+    if within := [count for count in counts if count is not None]:
         why = "decides with a chance of 3 in 4 at least"
         return (next_sessions(verdict, path, why=why, sessions=max(within)), then)
     least = min((one.found.sessions for one in gate.candidates), default=0)
-    if few := next_few(verdict, path, least):
+    if not counts and (few := next_few(verdict, path, least)):  # no spread is known
         return (few, then)
     return (next_asking(verdict, "sources", path, why=f"{VARIES} decide it"),)
 
@@ -674,10 +673,12 @@ def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
     alpha = look.alpha * later.get(look.rule, 1.0)
     law = ErrorLaw(alpha=alpha, always_valid=look.always_valid)
     for line in (x.line for x in opened if x.outcome == "undecided"):
-        if line.speedup is None or not line.error:
-            continue
-        # the distance to the limit takes the place of the one to equal speed
-        far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
-        asked = replace(line, speedup=far, sessions=sessions if line.of_suite else line.sessions)
-        more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
-        yield None if more is None else rounded(more)
+        if line.law == "identity" and line.more_sessions is not None:
+            yield line.more_sessions.worthwhile
+        elif line.speedup is not None and line.error:
+            # the distance to the limit takes the place of the one to equal speed
+            far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
+            count = sessions if line.of_suite else line.sessions
+            asked = replace(line, speedup=far, sessions=count)
+            more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
+            yield None if more is None else rounded(more)

@@ -471,7 +471,7 @@ _FEW = 6  # sessions that a trial has by default
 _SIDE_BY_SIDE = 3  # candidates with a column each
 _LAUNCHER_S = 0.05  # that a session takes in addition to its runs
 _LEAST_S, _MINUTE_S = 5, 60
-VARIES = "where it varies: 1,000 more sessions would not"
+VARIES = "where it varies: 1,000 more sessions may not"
 
 
 def next_of(verdict: Verdict) -> Next | None:
@@ -562,6 +562,7 @@ def next_sessions(verdict: Verdict, path: str, *, why: str, sessions: int | None
     """Go on measuring, and say how long `sessions` take; where the campaign is not here, ask how."""
     each = None if verdict.way_on.session_s is None else verdict.way_on.session_s + _LAUNCHER_S
     length = None if each is None or sessions is None else sessions * each
+    why += ", or measure differently" * ((sessions or 0) > MANY_SESSIONS)
     if verdict.look.rule == "repeated":
         time = () if length is None else ("--for", _duration(length))
         return Next(("fairtrial", "compare", "--resume", path, *time), why)
@@ -627,9 +628,8 @@ def _settling(verdict: Verdict, path: str) -> Next | None:
         return None
     if within:
         count = max(each.sessions or 1 for each in within)
-        differently = ", or measure differently" * (count > MANY_SESSIONS)
         alone = verdict.look.rule == "repeated" and not several  # the screen has no other
-        why = f"would settle {'it' if alone else _named(within)}{differently}"
+        why = f"would settle {'it' if alone else _named(within)}"
         return next_sessions(verdict, path, why=why, sessions=count)
     if all(each.known for each in opened):
         if any(result.word != "undecided" for result in known):

@@ -126,27 +126,21 @@ def sides_of(
     """Give these variants of a trial by their names."""
     sides = {variant: _side(trial, variant, metric, benchmarks) for variant in variants}
     if all(one.matrix is None for one in sides.values()):
+        what = f"the trial has no run that counts with a value of {metric!r}"
+        fix = f"{command_line(('fairtrial', 'status', str(trial.path)))} says "
         if longest := _left_without(trial, metric, trial.measured):
-            raise InsufficientDataError(
-                f"no run has an iteration of {metric!r} behind those that are left out as warm-up",
-                str(trial.path),
-                "leave fewer out with --warmup-iterations: the longest run has "
-                f"{figures.counted(longest, 'iteration')}",
-                n=0,
-                needed=1,
+            what = (
+                f"no run has an iteration of {metric!r} behind those that are left out as warm-up"
             )
-        unknown = (
-            trial.measured.any() and not np.isfinite(trial.values(metric)[trial.measured]).any()
-        )
-        raise InsufficientDataError(
-            f"the trial has no run that counts with a value of {metric!r}",
-            str(trial.path),
-            "its host recorded it for no run (fairtrial doctor may say why): name another --metric"
-            if unknown
-            else f"{command_line(('fairtrial', 'status', str(trial.path)))} says which runs failed, and how",
-            n=0,
-            needed=1,
-        )
+            has = f"the longest run has {figures.counted(longest, 'iteration')}"
+            fix = f"leave fewer out with --warmup-iterations: {has}"
+        elif trial.warmup.all() and not trial.outcome.any():
+            what, fix = "the trial has only warm-up runs, which do not count", f"{fix}how to go on"
+        elif trial.measured.any() and not np.isfinite(trial.values(metric)[trial.measured]).any():
+            fix = "its host recorded it for no run (fairtrial doctor may say why): name another --metric"
+        else:
+            fix += "which runs failed, and how"
+        raise InsufficientDataError(what, str(trial.path), fix, n=0, needed=1)
     if trial.manifest.origin == "imported":
         there = [one.matrix for one in sides.values() if one.matrix is not None]
         refuse_single(there, trial.cautions, str(trial.path))

@@ -387,6 +387,10 @@ SAID = {
     "history": [
         (r"^\d+ nights?:", n(lambda d: max(len(s["values"]) for s in d["series"]))),
         (r"· \d+ nights?", "n:nights"),
+        (
+            r"· \d+ baselines?",
+            n(lambda d: len({s["baseline"] for s in d["series"] if not s["ends"]} - {None})),
+        ),
         (r" 8 are needed", NONE),
     ],
     "mixture": [

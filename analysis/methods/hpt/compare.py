@@ -157,7 +157,7 @@ class HptResult(Result):
             claim, opposite = (
                 f"{ours} is {than} than {times}as {good} as {theirs}" for than in ("more", "less")
             )
-        over = f"over {f'these {n} benchmarks' if n > 1 else 'this 1 benchmark'}"
+        over = f"over {f'these {n} benchmarks' if n > 1 else 'this benchmark'}"
         meaning = "(1 - p, not the chance of being right)"
         p = {"candidate": self.pvalue, "baseline": self.pvalue_baseline}
         p["two-sided"] = self.pvalue_two_sided

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 
 from analysis.record.trial_files import Appended, GivenUp, LooksPlan
-from harness.cli import main
 
 from .conftest import executed
 
@@ -96,6 +94,10 @@ def test_two_trials_are_compared_by_their_sessions(make):
     assert told["next"] == [f"fairtrial report {new}:v2 {old}:v1 -o report.html"]
     assert execute("slower>20%", f"{new}:v2", f"{old}:v1")[0] == 0
     assert execute("slower>2%", new, f"{old}:v1", "--variant", "v2")[0] == 1
+
+
+def without(*cell):
+    return lambda row: None if (row.variant, row.benchmark) == cell else row
 
 
 def failed(when):
@@ -247,6 +249,22 @@ def test_an_unfinished_trial_goes_on_before_sessions_are_added(make, status, fir
     assert again == f"fairtrial gate 'slower>0.1%' {trial}"
 
 
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (0, "1,000 more sessions may not decide it"),
+        (3, "3 in 4 at least, or measure differently"),
+    ],
+)
+def test_few_sessions_with_a_known_spread_get_what_decides_or_no_number(make, seed, said):
+    # seen: +2 sessions, which make the 6 of a default, where 1,000 more may not decide
+    shares = {"old": 1.0, "new": 1.0}
+    told = execute("slower>0%", make(shares=shares, sessions=4, noise=0.02, seed=seed))[1]
+    assert said in " ".join(told.split())
+    single = make("single", shares, sessions=1)  # no spread between sessions
+    assert "+5 sessions" in execute("slower>0%", single)[1]
+
+
 def test_the_same_options_are_asked_again(make):
     trial = make(shares={"old": 1.0, "new": 1.0, "other": 1.0})
     words = ("--variant", "new", "--on", "benchmarks", "--confidence", "0.9", "--always-valid")
@@ -288,10 +306,10 @@ def test_a_comparison_at_one_sitting_goes_on_by_its_own_plan(make):
 def test_what_the_verdict_shows_the_gate_shows(make):
     """One list of cautions: those of the gate are those of the verdict, warm-ups are none of them."""
     trial = make(change=failed(lambda row: (row.variant, row.block) == ("slow", 1)))
-    out = io.StringIO()
-    main(["verdict", f"{trial}:slow", "--json"], out, io.StringIO())
-    told = json.loads(execute("slower>2%", f"{trial}:slow", "--json")[1])
-    assert told["cautions"] == json.loads(out.getvalue())["cautions"]
+    one = (f"{trial}:slow", "--json")
+    found = (executed("verdict", *one)[1], execute("slower>2%", *one)[1])
+    told, gated = (json.loads(out)["cautions"] for out in found)
+    assert gated == told
 
 
 @pytest.mark.parametrize(
@@ -306,23 +324,22 @@ def test_what_the_verdict_shows_the_gate_shows(make):
 )
 def test_a_candidate_that_lacks_a_benchmark_does_not_pass(make, tmp_path, option, code):
     # authority: a benchmark that was renamed or crashed is no pass, and is named with its side, once
-    trial = make(change=lambda row: None if (row.variant, row.benchmark) == ("same", "b2") else row)
+    trial = make(change=without("same", "b2"))
     files = (tmp_path / "j.xml", tmp_path / "s.md")
     words = (*option, "slower>2%", trial, "--variant", "same")
     found, said, _ = execute(*words, "--junit", str(files[0]), "--summary", str(files[1]))
     assert (found, bool(re.search(r"(?m)^b2 +- +- +missing", said))) == (code, True)
-    asked = ["verdict", str(trial), "--variant", "same", "--gate", "slower>2%"]
     allowed = [word for word in option if word.startswith("--allow")]
-    assert main([*asked, *allowed], io.StringIO(), io.StringIO()) == code
+    asked = (trial, "--variant", "same", "--gate", "slower>2%", *allowed)
+    assert executed("verdict", *asked)[0] == code
     case = ET.parse(files[0]).find(".//testcase[@name='b2']/*")
     assert case.tag == ("error" if code else "skipped")
     assert "| b2 | - | - | missing |" in files[1].read_text()
     told = json.loads(execute(*words, "--json")[1])["candidates"][0]
     assert told["missing"] == {"candidate": ["b2"], "baseline": []}
     assert told["reason"] == ("missing" if code else None)
-    slower = make(
-        "two", change=lambda row: None if (row.variant, row.benchmark) == ("slow", "b2") else row
-    )
+    # what is proven stops
+    slower = make("two", change=without("slow", "b2"))
     assert execute(*option, "slower>2%", slower, "--variant", "slow")[0] == 1
 
 

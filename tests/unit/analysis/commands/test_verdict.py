@@ -185,7 +185,7 @@ def test_the_gate_gives_the_exit_code(trial, variant, code):
 def test_an_open_gate_is_asked_again_as_it_was(synthetic, tmp_path, monkeypatch):
     # seen: the variant of runs/NAME:VARIANT and the confidence were lost, and another gate was asked
     rng = np.random.default_rng(2)
-    data = {name: {"b": np.exp(rng.normal(0, 0.1, 12)).tolist()} for name in ("old", "new", "x")}
+    data = {name: {"b": np.exp(rng.normal(0, 0.02, 12)).tolist()} for name in ("old", "new", "x")}
     synthetic(data, sessions=3).write(tmp_path / "one")
     monkeypatch.chdir(tmp_path)
     again = "next  fairtrial gate 'slower>2%' one --variant new --confidence 0.99"

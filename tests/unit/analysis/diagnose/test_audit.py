@@ -206,9 +206,8 @@ def test_two_binaries_are_named_with_their_sessions(measured):
         about = {name: {"sha256": value} for name, value in targets.items()}
         return {"session": session, "segment": segment, "targets": about}
 
-    trial = measured(
-        environment=[began(1, 0, "22"), began(2, 0, "22"), began(2, 1, "33"), began(3, 0, "33")]
-    )
+    twice = [began(1, 0, "22"), began(2, 0, "22"), began(2, 1, "33"), began(3, 0, "33")]
+    trial = measured(environment=twice)
     found = diagnose_trial(trial)
     (one,) = found.two_binaries
     assert (one.variant, one.benchmarks) == ("b", ("x", "y"))
@@ -262,6 +261,7 @@ def test_one_run_a_cell(synthetic, tmp_path):
     assert found.tests == 0
     assert [(one.benchmark, one.runs) for one in found.not_tested] == [("x", 1), ("x", 1)]
     assert "nothing could be tested" in str(found)
+    assert " · 1 run of 1 cell in 1 session\n" in str(diagnose_runs([1.0]))
 
 
 def test_a_matrix_with_names_as_ids():
@@ -299,15 +299,8 @@ def test_values_alone():
 
 @pytest.mark.parametrize(("count", "said"), [(4, "a, b, c, d"), (6, "a, b, c, d and 2 more")])
 def test_a_host_is_shown_with_four_of_its_findings(count, said):
-    host = DiagnosedHost(
-        host="lab1",
-        state="complete",
-        sessions=3,
-        runs=60,
-        tests=9,
-        codes=tuple("abcdef"[:count]),
-        told=(),
-    )
+    seen, counts = tuple("abcdef"[:count]), {"sessions": 3, "runs": 60, "tests": 9}
+    host = DiagnosedHost(host="lab1", state="complete", codes=seen, told=(), **counts)
     found = FleetDiagnosis(
         name="f", metric="wall", confidence=0.95, hosts=(host,), findings=(), cautions=()
     )

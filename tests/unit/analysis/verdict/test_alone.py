@@ -108,6 +108,12 @@ def test_a_metric_that_the_host_told_of_no_run_is_no_failure(synthetic, tmp_path
         judge(replace(trial, numbers=numbers), metric="max_rss")
     assert "its host recorded it for no run" in refused.value.fix
     failed = replace(trial, outcome=np.ones_like(trial.outcome))
-    with pytest.raises(InsufficientDataError, match="wall") as refused:
-        judge(failed)
-    assert "says which runs failed" in refused.value.fix
+    warm = np.ones_like(trial.warmup)  # it ended before the first run that counts
+    for one, what, says in (
+        (failed, "wall", "which runs failed, and how"),
+        (replace(failed, warmup=warm), "wall", "which runs failed, and how"),
+        (replace(trial, warmup=warm), "only warm-up runs", "how to go on"),
+    ):
+        with pytest.raises(InsufficientDataError, match=what) as refused:
+            judge(one)
+        assert refused.value.fix == f"fairtrial status {trial.path} says {says}"

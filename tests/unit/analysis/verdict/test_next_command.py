@@ -5,6 +5,8 @@ Authority: the page of the first minute ("decided: report; undecided: go on; fai
 
 from __future__ import annotations
 
+import io
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,7 @@ from analysis.record.trial_files import LOOKS, LooksPlan
 from analysis.verdict.gate import gate_verdict, next_of_gate
 from analysis.verdict.judging import judge
 from analysis.verdict.result import WayOn, next_of
+from harness.cli import main
 
 
 @pytest.fixture
@@ -119,6 +122,28 @@ def test_how_long_more_sessions_take_stands_beside_the_command(judged, three, se
     Path("campaign.yaml").unlink()
     assert command(found) == "fairtrial status 'runs/a b'"  # which says what has to be put back
     assert next_of(found).why.endswith("; the campaign is not here")
+
+
+def test_what_does_not_vary_gets_the_sessions_that_decide_it_at_the_gate_too(tmp_path):
+    # seen: 6 sessions in all, as a trial has by default; Holm over 60 benchmarks asks for 7
+    def gated(sessions, risk=0.05):
+        rows = ["benchmark,variant,session,run,value,metric,unit,better"]
+        for k, s in itertools.product(range(60), range(sessions)):
+            rows += [
+                f"b{k},{v},{s},1,{n},loads,count,lower" for v, n in (("old", 100), ("new", 120))
+            ]
+        (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+        trial = str(tmp_path / str(sessions))
+        words = ["import", f"{tmp_path}/t.csv", "-o", trial, "--baseline", "old"]
+        assert main(words, io.StringIO(), io.StringIO()) == 0
+        found = judge(read_trial(trial), confidence=1 - risk)
+        answer = gate_verdict(found, "slower>2%", on="benchmarks")
+        manifest = replace(read_trial(trial).manifest, origin="measured")
+        return answer.outcome, next_of_gate(answer, found, manifest)[0].words[-1]
+
+    outcome, more = gated(4)
+    second = gated(4 + int(more), 0.05 / 6)[0]  # a second look has a sixth of the risk
+    assert (outcome, second) == ("undecided", "proven")
 
 
 def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three):

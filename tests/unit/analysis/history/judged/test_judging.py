@@ -145,6 +145,19 @@ def test_a_plain_series_cannot_tell_host_from_program():
     assert history.baseline is None
 
 
+def test_the_heading_names_what_all_series_share_and_counts_the_rest():
+    made = series(noise(20), "a"), series(noise(20, 2), "b", baseline="v2.0")
+    plain = series(noise(20, 3), "c", paired=False, metric="count", unit="")
+    assert " · wall · baseline v1.0\n" in str(judge_nights(nights_of(made[0])))
+    assert " · wall · 2 baselines\n" in str(judge_nights(nights_of(*made)))
+    said = " ".join(str(judge_nights(nights_of(*made, plain))).split())
+    assert " · 2 metrics · 2 baselines " in said
+    assert "note c: host and program cannot be separated" in said
+    ended = series(noise(20), "b", ended="baseline")  # which has no row in the table
+    going_on = series(noise(20, 2), "b", baseline="v2.0", skipped=range(20))
+    assert " · wall · baseline v2.0\n" in str(judge_nights(nights_of(ended, going_on)))
+
+
 def test_baselines_are_one_family_for_all_candidates():
     own = stepped(0.06, seed=7)
     made = [series(noise(60, k), variant=f"v{k}", own=own) for k in range(3)]
@@ -204,6 +217,7 @@ def test_the_alarm_is_that_of_one_series_at_its_share_of_the_risk():
 
 AGAINST = "against 52 nights (2026-09-24 to 2026-11-14)"
 DRIFT = noise(130, 4, 0.003) + 0.001 * np.arange(130)
+MEANT = stepped(0.05, 50, 100, 3)
 
 
 @pytest.mark.parametrize(
@@ -211,18 +225,8 @@ DRIFT = noise(130, 4, 0.003) + 0.001 * np.arange(130)
     [
         (noise(60), {}, f"by 8 newest nights {AGAINST}: within the 2 % allowed", 52),
         (stepped(0.06, 52, 60), {}, f"by 3 newest nights {AGAINST}: more than the 2 % allowed", 52),
-        (
-            noise(60, sd=0.05),
-            {},
-            f"than before, {AGAINST}: 2 % is neither proven nor ruled out",
-            52,
-        ),
-        (
-            noise(12),
-            {},
-            "text: 4 nights of reference before the newest 8 (2026-09-24 to 2026-09-27), and 8 are needed",
-            4,
-        ),
+        (noise(60, sd=0.05), {}, f"before, {AGAINST}: 2 % is neither proven nor ruled out", 52),
+        (noise(12), {}, "before the newest 8 (2026-09-24 to 2026-09-27), and 8 are needed", 4),
         (
             DRIFT,
             {},
@@ -230,26 +234,11 @@ DRIFT = noise(130, 4, 0.003) + 0.001 * np.arange(130)
             "13.9 %) than the first 8 nights; --since NIGHT accepts what came before",
             12,
         ),
-        (
-            DRIFT,
-            {"since": "2027-01-24"},
-            "12 nights (2027-01-12 to 2027-01-23): within the 2 % allowed",
-            12,
-        ),
+        (DRIFT, {"since": "2027-01-24"}, "(2027-01-12 to 2027-01-23): within the 2 % allowed", 12),
         # a slow-down that was meant is accepted by a night some nights behind it
-        (
-            stepped(0.05, 50, 100, 3),
-            {},
-            "than the first 8 nights; --since NIGHT accepts what came before",
-            33,
-        ),
-        (
-            stepped(0.05, 50, 100, 3),
-            {"since": "2026-12-10"},
-            "against 18 nights (2026-11-22 to 2026-12-09): within the 2 % allowed",
-            18,
-        ),
-        (stepped(0.05, 50, 100, 3), {"since": "2026-11-13"}, "more than the 2 % allowed", 50),
+        (MEANT, {}, "than the first 8 nights; --since NIGHT accepts what came before", 33),
+        (MEANT, {"since": "2026-12-10"}, "(2026-11-22 to 2026-12-09): within the 2 % allowed", 18),
+        (MEANT, {"since": "2026-11-13"}, "more than the 2 % allowed", 50),
     ],
 )
 def test_the_gate_says_against_which_nights(logs, asked, said, nights):
@@ -456,8 +445,7 @@ def labels(*starts: str | None) -> list[str]:
         Night(trial=f"t{k}", path=f"runs/t{k}", started_at=start, log=0.0)
         for k, start in enumerate(starts)
     ]
-    label = label_of(values)
-    return [label(k) for k in range(len(values))]
+    return [*map(label_of(values), range(len(values)))]
 
 
 @pytest.mark.parametrize(
@@ -507,9 +495,8 @@ def test_holm_by_hand():
 
 @given(SHARES)
 def test_the_adjusted_shares_are_those_of_scipy(pvalues):
-    assert levels_of(pvalues, 0.05, "bh")[1] == pytest.approx(
-        tuple(false_discovery_control(pvalues))
-    )
+    expected = tuple(false_discovery_control(pvalues))
+    assert levels_of(pvalues, 0.05, "bh")[1] == pytest.approx(expected)
 
 
 @given(SHARES, st.floats(0.001, 0.2))
@@ -524,11 +511,8 @@ def test_what_is_named_has_an_interval_at_its_level_and_nothing_else_does(pvalue
 def test_the_levels_of_holm_share_the_risk(pvalues, risk):
     level, raised = levels_of(pvalues, risk, "holm")
     assert level * len(pvalues) == pytest.approx(risk)
-    assert all(
-        adjusted <= risk
-        for p, adjusted in zip(pvalues, raised, strict=True)
-        if p < level * (1 - 1e-9)
-    )
+    both = zip(pvalues, raised, strict=True)
+    assert all(adjusted <= risk for p, adjusted in both if p < level * (1 - 1e-9))
 
 
 def test_without_a_correction_each_series_has_the_risk():

@@ -52,13 +52,8 @@ def test_exact_law(mean):
 def test_the_exact_law_is_not_that_of_resampled_means():
     # the negative control: means of all runs, drawn again, lie closer together
     generator = rng()
-    wrong = np.exp(
-        sum(
-            generator.choice(np.log(runs), (20_000, len(runs))).mean(axis=1)
-            for runs in SAMPLES.values()
-        )
-        / 3
-    )
+    logs = (np.log(runs) for runs in SAMPLES.values())
+    wrong = np.exp(sum(generator.choice(x, (20_000, x.size)).mean(axis=1) for x in logs) / 3)
     assert largest_deviation(wrong, "geometric") > 30
 
 
@@ -154,9 +149,8 @@ def test_correlated_rounds_are_told():
     assert any("whole rounds as they were measured vary 3." in text for text in told)
     shuffled = {bench: generator.permutation(40).tolist() for bench in samples}
     for quiet in (matrix(samples), matrix(samples, blocks=shuffled)):
-        assert not any(
-            "rounds" in text for text in empirical_distribution(quiet, rng=rng()).cautions
-        )
+        cautions = empirical_distribution(quiet, rng=rng()).cautions
+        assert not any("rounds" in text for text in cautions)
 
 
 @pytest.mark.parametrize("resamples", [0, -1, 10**9])
@@ -168,6 +162,11 @@ def test_resamples_out_of_range(resamples):
 def test_an_unknown_mean():
     with pytest.raises(UsageError, match="mean must be"):
         empirical_distribution(matrix(), mean="median", rng=rng())
+
+
+def test_what_is_no_matrix():
+    with pytest.raises(UsageError, match="matrices must be a list, each a PerformanceMatrix, not"):
+        compare_distributions(3, rng=rng())
 
 
 def test_one_resample():
