@@ -115,7 +115,7 @@ def advised(d, match):
         more = hosts["more_hosts"][k] if hosts else line["more_sessions"]
         if more is None or f"{line['name']}" not in match[0]:
             continue
-        found += claims(f"n:={len(m['benchmarks'])}", d) if line["name"] == "these" else []
+        found += claims(f"n:={size(d, of_mean=True)}", d) if line["name"] == "these" else []
         known = claims("n:hosts" if hosts else "n:sessions n:low n:high", more)
         found += known or [lambda token: token == "> 100"]
     return found
@@ -185,13 +185,14 @@ def shapes(d, _):
     ]
 
 
-def size(d):
+def size(d, *, of_mean=False):
     """Count the benchmarks that something is said of."""
     if "benchmarks" in d:
         return len(d["benchmarks"])
     if "candidates" in d:
         one = d["candidates"][0]
-        return len((one.get("multilevel") or one)["benchmarks"])
+        known = (one.get("multilevel") or one)["benchmarks"]
+        return sum(not of_mean or line.get("speedup", 1) is not None for line in known)
     return len((d.get("distributions") or d)["systems"][0]["benchmarks"])
 
 
@@ -225,9 +226,10 @@ COMMON = [
     ),
     (r"ratio so far from 1 with|and \d+ (?:more|less surprising)\b.*", NONE),
     (
-        r"(?:these|this) \d+ benchmarks?|of each of \d+ bench\w+|passes over \d+ benchmarks?|if these \d+ were",
-        n(size),
+        r"(?:these|this) \d+ benchmarks?|if these \d+ were",
+        n(lambda d: size(d, of_mean=True)),
     ),
+    (r"of each of \d+ bench\w+|passes over \d+ benchmarks?", n(size)),
     (
         r"the \d+ % allowed|: \d+ % is neither",
         lambda d, _: [KINDS["s1"](100 * (1 / d["limit"] - 1))],
