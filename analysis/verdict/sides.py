@@ -132,10 +132,10 @@ def sides_of(
             what = (
                 f"no run has an iteration of {metric!r} behind those that are left out as warm-up"
             )
-            has = f"the longest run has {figures.counted(longest, 'iteration')}"
-            fix = f"leave fewer out with --warmup-iterations: {has}"
+            fix = f"leave fewer out with --warmup-iterations: the longest run has {figures.counted(longest, 'iteration')}"
         elif trial.warmup.all() and not trial.outcome.any():
-            what, fix = "the trial has only warm-up runs, which do not count", f"{fix}how to go on"
+            only = "only warm-up runs, which do not count" if trial.warmup.size else "no run yet"
+            what, fix = f"the trial has {only}", f"{fix}how to go on"
         elif trial.measured.any() and not np.isfinite(trial.values(metric)[trial.measured]).any():
             fix = "its host recorded it for no run (fairtrial doctor may say why): name another --metric"
         else:

@@ -138,7 +138,7 @@ def test_where_nothing_counts_there_is_no_report(made, tmp_path):
     with pytest.raises(InsufficientDataError, match="no run that counts"):
         subject_of([str(place)], Reading(), explain=False)
     empty = replace(made, rows=[], manifest=replace(made.manifest, status="running", finished=None))
-    with pytest.raises(InsufficientDataError, match="only warm-up runs, which do not count"):
+    with pytest.raises(InsufficientDataError, match="no run yet"):
         subject_of([str(empty.write(tmp_path / "u"))], Reading(), explain=False)
 
 
