@@ -198,7 +198,21 @@ class Verdict(Result):
     @property
     def sentence(self) -> str:
         """The answer in one sentence, without a full stop, as screens and the report say it."""
-        return _sentence_of(self)
+        sides = [self.data.baseline, *(one.variant for one in self.candidates)]
+        named = shortened(sides, _NAME)
+        if not self.candidates:
+            return _alone(self, named)
+        known = [one for one in self.candidates if one.multilevel is not None]
+        lost = [named[one.variant] for one in self.candidates if one.multilevel is None]
+        base = named[self.data.baseline]
+        if not known:
+            return f"nothing could be compared with {base}"
+        found = (
+            _of_one(known[0], self, named) if len(known) == 1 else _of_several(known, self, named)
+        )
+        if not lost:
+            return found
+        return f"{found}; nothing could be compared of {figures.listed(lost, _LISTED)}"
 
     @property
     def next(self) -> tuple[str, ...]:
@@ -225,24 +239,6 @@ def difference(line: Line | HostEffect, verdict: Verdict) -> Difference:
     """Give what a line of a verdict says, in per cent of the baseline."""
     data = verdict.data
     return Difference.of(line, metric=data.metric, unit=data.unit, better=data.better)
-
-
-def _sentence_of(verdict: Verdict) -> str:
-    sides = [verdict.data.baseline, *(one.variant for one in verdict.candidates)]
-    named = shortened(sides, _NAME)
-    if not verdict.candidates:
-        return _alone(verdict, named)
-    known = [one for one in verdict.candidates if one.multilevel is not None]
-    lost = [named[one.variant] for one in verdict.candidates if one.multilevel is None]
-    base = named[verdict.data.baseline]
-    if not known:
-        return f"nothing could be compared with {base}"
-    found = (
-        _of_one(known[0], verdict, named) if len(known) == 1 else _of_several(known, verdict, named)
-    )
-    if not lost:
-        return found
-    return f"{found}; nothing could be compared of {figures.listed(lost, _LISTED)}"
 
 
 def _alone(verdict: Verdict, named: Mapping[str, str]) -> str:
