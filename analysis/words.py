@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonprefix
+from typing import Any
 
 # What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
 # separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
@@ -18,6 +19,33 @@ _UNSEEN = re.compile(
     "\ufff9-\ufffb\ufdd0-\ufdef\ud800-\udfff\U000e0000-\U000e007f"
     f"{''.join(chr(plane + last) for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF))}]"
 )
+
+
+class Name(str):
+    """A name that is not ours: it is the string as it is, and an f-string writes it for a person.
+
+    ``f"{name}"`` gives it whole, without what a terminal would obey (`shown`), ``f"{name:.28}"`` in 28
+    columns, without its middle. Keys, files, JSON and commands hold it as it is: `str.join` or ``+`` put it there.
+    """
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        text = shown(self)
+        return shorten(text, int(spec[1:])) if spec[:1] == "." else format(text, spec)
+
+
+def name_fields(record: object, *fields: str) -> None:
+    """Make a `Name` of what each of these fields of a frozen record holds, or of each in its tuple, or of its keys."""
+    for field in fields:
+        value: Any = getattr(record, field)
+        if isinstance(value, tuple):
+            value = tuple(map(Name, value))
+        elif isinstance(value, Mapping):
+            value = {Name(name): one for name, one in value.items()}
+        elif value:
+            value = Name(value)
+        object.__setattr__(record, field, value)
 
 
 def shorten(text: str, width: int) -> str:

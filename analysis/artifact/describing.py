@@ -300,7 +300,7 @@ def _smoke(found: Sequence[CopiedSource]) -> SmokeRun | None:
         whole = times_of(manifest)
         session = None if whole is None else round(whole / manifest.sessions, 1)
         if session is None or session > _LONG_SESSION_S:
-            cell = f"{manifest.benchmarks[0]}:{manifest.baseline}"
+            cell = ":".join((manifest.benchmarks[0], manifest.baseline))
             return SmokeRun(command=("run", campaign, "--only", cell))
         return SmokeRun(command=("run", campaign, "--sessions", "1"), time_s=session)
     return None

@@ -28,7 +28,7 @@ from ..record.fleet import FLEET, is_fleet
 from ..record.manifest import read_manifest, refuse_existing
 from ..record.trial_files import MANIFEST, OUTPUTS
 from ..version import VERSION
-from ..words import shorten, shown
+from ..words import Name
 from .archive import (
     BUNDLE,
     MOST_BYTES,
@@ -459,8 +459,8 @@ class _Recomputing:
         about: dict[str, Any] = {key: getattr(one, key) for key in _OF_ANALYSIS}
         try:
             self._commands.hold()
-            text = shorten(shown(" ".join(one.command)), _MOST_SAID)
-            self._say(f"computing {shown(one.name)}: fairtrial {text}")
+            text = f"{Name(' '.join(one.command)):.{_MOST_SAID}}"
+            self._say(f"computing {Name(one.name)}: fairtrial {text}")
             command = with_packed_question(one.command, self._folder, stored)
             fresh = recompute(command, self._folder, self._commands)
             self._commands.hold()  # to compare two long documents takes its time too

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..announcing import doing
 from ..errors import AnalysisError, UsageError
 from ..options import Given, command, number
-from ..words import shorten
+from ..words import Name
 from .options import BothSides, Chosen, Drawn, Source, Workers, headed, metric_of, show
 
 if TYPE_CHECKING:
@@ -523,4 +523,4 @@ def _refuse_with_other(args: _MixtureOptions) -> None:
 
 
 def _fitted(done: int, total: int, name: str) -> None:
-    doing("fitting", done, total, f"cells ({shorten(name, 36)})" if name else "cells")
+    doing("fitting", done, total, f"cells ({Name(name):.36})" if name else "cells")

@@ -122,7 +122,7 @@ def _candidate(trial: Trial, variant: str | None, path: Path) -> str:
         return candidates[0]
     what = f"the fleet has {len(candidates)} candidates for its baseline {manifest.baseline}"
     what = what if variant is None else f"the fleet has no candidate {variant!r}"
-    fix = f"candidates here: {', '.join(candidates) or 'none'}; write {path}:VARIANT"
+    fix = f"candidates here: {', '.join(map(format, candidates)) or 'none'}; write {path}:VARIANT"
     raise UsageError(what, str(path), fix)
 
 

@@ -46,7 +46,8 @@ def explained(
     for name in benchmarks:
         if name not in known:
             what = f"no profile of the benchmark {name!r} is stored"
-            raise UsageError(what, str(profiles[0].parent), f"stored: {', '.join(known)}")
+            fix = f"stored: {', '.join(map(format, known))}"
+            raise UsageError(what, str(profiles[0].parent), fix)
     return WhyAnswer(
         answers=tuple(
             explain(one, timed=trial, benchmark=name, renames=renames or {}, any_total=any_total)
@@ -161,7 +162,7 @@ def targets_of(
     if not others:
         raise UsageError("the trial has one variant: there is no difference", str(trial.path))
     what = "the verdict calls no candidate slower than the baseline"
-    words = command_line(("fairtrial", "why", f"{trial.path}:{others[0]}"))
+    words = command_line(("fairtrial", "why", f"{trial.path}:" + others[0]))
     raise UsageError(what, str(trial.path), f"name one: {words}")
 
 

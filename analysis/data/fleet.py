@@ -538,7 +538,7 @@ def _of_fleet(path: Path) -> Iterator[NamedTrial]:
             manifest = read_manifest(trial)
             own = _own_name(manifest)
             # as a merge called it: further trials of the host are then found to be of the same one
-            labels = {_folder_name(name) for name in (own, f"{own}-{manifest.host_id[:8]}")}
+            labels = {_folder_name(name) for name in (own, own + f"-{manifest.host_id[:8]}")}
             label = host.host if own in labels else re.sub(r"(-2)+$", "", host.host)
             name = own if label in labels else host.host
             yield NamedTrial(path=trial, host=name, host_id=manifest.host_id)
@@ -562,7 +562,7 @@ def way_of(trials: Sequence[NamedTrial], *, asked: Way | None, fleets: bool) -> 
     names = sorted({one.host for one in trials})
     if len(names) > 1:
         raise UsageError(
-            f"these trials have one host id and the names {', '.join(names[:4])}: it may be one host "
+            f"these trials have one host id and the names {', '.join(map(format, names[:4]))}: it may be one host "
             "that was renamed, or several of one cloned image",
             " ".join(str(one.path) for one in trials[:4]),
             "say which: --as sessions (one host), or --as fleet (a host a name)",
@@ -638,7 +638,7 @@ def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:
                 " and ".join(str(one.path) for one in trials if one.host == host),
                 "leave out all but one of them",
             )
-        label = _folder_name(f"{host}-{host_id[:8]}" if several else host)
+        label = _folder_name(host + f"-{host_id[:8]}" if several else host)
         while label in found:
             label += "-2"
         found[label] = those

@@ -22,6 +22,7 @@ from ..pages.result import cautions_to_dict, short
 from ..record.run_numbers import Better
 from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import Array, Integers, median, read_only
+from ..words import name_fields
 from .number_text import Decimal, Layout
 from .runs import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
 
@@ -176,6 +177,9 @@ class PerformanceMatrix:
     outermost: Unit = "session"
     of_builds: bool = False  # whether its values are numbers of builds, and not of runs
     judged_iterations: Mapping[str, IterationsOfCell] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name_fields(self, "name", "benchmarks", "metric")
 
     @classmethod
     @checks_arguments
@@ -381,7 +385,7 @@ class PerformanceMatrix:
             return self.samples[self.benchmarks.index(benchmark)]
         except ValueError:
             what = f"there is no benchmark {benchmark!r}"
-            fix = f"known here: {', '.join(self.benchmarks)}"
+            fix = f"known here: {', '.join(map(format, self.benchmarks))}"
             raise UsageError(what, self.name, fix) from None
 
     @property

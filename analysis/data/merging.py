@@ -219,7 +219,7 @@ class Offsets:
         """Name a file of ``outputs/`` or ``samples/``: after its run, or in a folder named after its trial."""
         match = _OUTPUT.fullmatch(name)
         if match is None:
-            return f"{trial}/{name}"
+            return "/".join((trial, name))
         number = int(match["number"])
         again = match["again"]
         new = -self.position(-number) if again else self.position(number)
@@ -587,7 +587,7 @@ def _outputs(both: Iterable[tuple[Offsets, MergedPart]]) -> Iterator[tuple[str, 
                 own = str(path.relative_to(root))
                 name = f"{folder}/{place.output(own, trial)}"
                 if name in taken:  # somebody has put it there, not a run
-                    name = f"{folder}/{trial}/{own}"
+                    name = "/".join((folder, trial, own))
                 taken.add(name)
                 yield name, path
 

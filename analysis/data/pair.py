@@ -25,7 +25,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence, plain
 from ..stats.arguments import chosen
 from ..stats.samples import median, read_only
-from ..words import shorten, shortened
+from ..words import shortened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def pair_cautions(a: PerformanceMatrix, b: PerformanceMatrix) -> Iterator[Cautio
     if alike and all(map(np.array_equal, a.samples, b.samples)):
         yield Caution(
             "one-variant-twice",
-            f"{shorten(a.name, 40)!r} is compared with itself: both sides hold the same "
+            f"'{a.name:.40}' is compared with itself: both sides hold the same "
             "runs, and nothing can differ",
             (a.name,),
             ShortSentence.of("both sides hold the same runs: nothing can differ"),

@@ -184,7 +184,7 @@ class Trial(Runs):
         info_of(self, metric)  # an unknown one is refused first
         if variant not in self.manifest.variants:
             what = f"the trial has no variant {variant!r}"
-            fix = f"known here: {', '.join(self.manifest.variants)}"
+            fix = f"known here: {', '.join(map(format, self.manifest.variants))}"
             raise UsageError(what, str(self.path), fix)
         mine, values = self.of_variant(variant), values_of(self, metric)
         apart = np.zeros(len(self), dtype=np.bool_)
@@ -314,7 +314,7 @@ def _nothing(
         what = f"every benchmark of {variant!r} has a run whose {metric} is 0 or less"
         fix = "compare another metric, or make the runs longer"
     elif runs.manifest.origin == "imported" and metric not in runs.manifest.metrics:
-        fix = f"name another metric: {', '.join(runs.manifest.metrics)}"
+        fix = f"name another metric: {', '.join(map(format, runs.manifest.metrics))}"
     elif basis is not None and (runs.of_variant(variant) & runs.measured).any():
         fix = f"it needs {needed(basis.share)} judged values of {basis.metric} in a run: let runs print more, or measure more"
     return InsufficientDataError(what, str(runs.path), fix, n=0, needed=1)

@@ -14,7 +14,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence, plain
 from ..record.shapes import opened, readable_rows
 from ..record.trial_files import CAMPAIGN, ENVIRONMENT, FINDINGS, IMPORT, MEASUREMENTS, Manifest
-from ..words import alike, shown
+from ..words import alike
 from .columns import OUTCOMES
 from .host_record import builds_each_session
 from .runs import Runs
@@ -255,7 +255,7 @@ def _spelt(name: str) -> str:
     if name.isascii():
         return name
     signs = " ".join(f"U+{ord(sign):04X}" for sign in name if not sign.isascii())
-    return f"{shown(name)} ({signs})"
+    return f"{name} ({signs})"
 
 
 def constant_cautions(runs: Runs, cautions: Iterable[Caution] = ()) -> Iterator[Caution]:

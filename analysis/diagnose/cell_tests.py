@@ -66,7 +66,7 @@ def of_trial(trial: Trial, metric: str, variants: Sequence[str] | None = None) -
     names = trial.manifest.variants
     for name in variants or ():
         if name not in names:
-            known = f"known here: {', '.join(names)}"
+            known = f"known here: {', '.join(map(format, names))}"
             raise UsageError(f"the trial has no variant {name!r}", str(trial.path), known)
     values = trial.values(metric)
     used = trial.measured & np.isfinite(values)

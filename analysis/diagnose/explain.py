@@ -23,7 +23,7 @@ from ..errors import InsufficientDataError
 from ..methods.multilevel.compare import lines_of_metrics
 from ..methods.multilevel.design import whole_matrix
 from ..methods.multilevel.law import word_of
-from ..record.profiles import StoredProfile, read_profile
+from ..record.profiles import StoredProfile, cell_name, read_profile
 from ..record.run_numbers import METRIC_NUMBERS
 from ..stats.arguments import between, checks_arguments
 from ..stats.classical import student_pvalue
@@ -388,7 +388,7 @@ def explain(
         runtimes={
             side: found
             for side in sides
-            if (found := about.runtimes.get(f"{benchmark}/{side}")) is not None
+            if (found := about.runtimes.get(cell_name(benchmark, side))) is not None
         },
         confidence=confidence,
         total=total,

@@ -207,7 +207,7 @@ def table_of(
     """
     profile, where = stored.profile, str(stored.timed.parent)
     if benchmark not in profile.benchmarks:
-        known = f"known here: {', '.join(profile.benchmarks)}"
+        known = f"known here: {', '.join(map(format, profile.benchmarks))}"
         raise UsageError(f"the profile has no benchmark {benchmark!r}", where, known)
     sides = (profile.baseline, profile.variant)
     mine = [one for one in stored.cells if one.benchmark == benchmark]

@@ -14,7 +14,6 @@ from ..pages.difference import Difference
 from ..pages.model import (
     Caution,
     Cell,
-    Name,
     Next,
     Note,
     Page,
@@ -31,7 +30,7 @@ from ..pages.model import (
 from ..pages.number_format import Word, counted, listed
 from ..pages.result import Result
 from ..record.profiles import BESIDE, JudgedThen, StoredProfile
-from ..words import WIDTH
+from ..words import WIDTH, Name
 from .session_profiles import PROGRAM, UNKNOWN, SessionTable, is_mangled
 
 Presence = Literal["both", "gone", "new"]
@@ -347,7 +346,7 @@ def _next_of(why: Why) -> Next | None:
     """Give the command that is worth its time now; None where more of the same would hardly help."""
     folder = Path(why.path).parent
     source = str(folder.with_name(folder.name.removesuffix(BESIDE)))
-    head = ("fairtrial", "why", f"{source}:{why.variant}", "--benchmark", why.benchmark)
+    head = ("fairtrial", "why", f"{source}:" + why.variant, "--benchmark", why.benchmark)
     more = max(2 * why.sessions, FEWEST_SESSIONS)
     if why.withheld == "few-samples":
         seen = max(min(why.samples_baseline, why.samples_candidate), 1)

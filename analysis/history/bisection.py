@@ -35,7 +35,7 @@ from ..record.run_numbers import METRIC_NUMBERS
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
-from ..words import WIDTH, normal, shown
+from ..words import WIDTH, Name, normal, shown
 from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
 
 T = TypeVar("T")
@@ -243,7 +243,7 @@ class Bisection(Result):
         if one is not None:
             name = one.commits[-1].variant
             if self.culprits and is_time(self.unit):  # functions take time, and nothing else
-                return Next(("fairtrial", "why", f"{one.trial}:{name}"), "in which functions")
+                return Next(("fairtrial", "why", f"{one.trial}:" + name), "in which functions")
             why = "the claim's numbers" if self.culprits else "the last proof's numbers"
             return Next(("fairtrial", "verdict", f"{one.trial}", "--variant", name, *metric), why)
         words = ("fairtrial", "verdict", f"{self.path}/step0", *metric)
@@ -511,7 +511,7 @@ def _evidence(found: Bisection) -> Iterator[tuple[str, str]]:
         pair = _pair(found, refuted, refuted.parent)
         yield "refuted", f"{refuted.upto[:7]} {pair}, {_fresh(refuted)}"
     if found.other_metrics:
-        others = [f"{cut(shown(one.metric), 24)} {_change(one)}" for one in found.other_metrics]
+        others = [f"{Name(one.metric):.24} {_change(one)}" for one in found.other_metrics]
         yield "other", listed(others, 3)
     if found.answer == "not-built":
         yield from ((end.short, _why(end.why)) for end in found.skipped)
@@ -558,7 +558,7 @@ def _change(one: OtherMetric) -> str:
 
 
 def _why(text: str) -> str:
-    return cut(" ".join(shown(text.replace("\n", " ")).split()), 50)
+    return cut(shown(" ".join(text.split())), 50)
 
 
 def _took(found: Bisection) -> Iterator[str]:

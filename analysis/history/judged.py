@@ -11,13 +11,13 @@ from typing import ClassVar, Final, Literal
 
 from ..errors import FairtrialError
 from ..pages.difference import Difference
-from ..pages.model import Name, Next
+from ..pages.model import Next
 from ..pages.number_format import counted, listed
 from ..pages.result import Result, parse_condition
 from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
-from ..words import apart, shorten
+from ..words import Name, apart
 from .alarm import NEWEST, Alarm
 from .changes import FEWEST, REFERENCES, Step
 from .night_values import Night, NightSeries, moment_of
@@ -280,7 +280,7 @@ def label_of(values: Sequence[Night]) -> Callable[[int], str]:
             labels = days if end == _DATE else times
             if len({*labels}) == len(labels):
                 return labels.__getitem__
-    return lambda k: shorten(values[k].trial, 24)
+    return lambda k: f"{Name(values[k].trial):.24}"
 
 
 def _noun(history: History) -> str:

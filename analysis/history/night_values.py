@@ -34,7 +34,7 @@ from ..record.commits import BISECTION
 from ..record.environment import commits_of_all, of_one_session
 from ..record.fleet import is_fleet, read_fleet, trial_place
 from ..record.manifest import read_manifest
-from ..record.profiles import is_profiles
+from ..record.profiles import cell_name, is_profiles
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, lines_of, opened, parse, readable_rows
 from ..record.trial_files import (
@@ -48,6 +48,7 @@ from ..record.trial_files import (
     RESOLVED,
     Manifest,
 )
+from ..words import name_fields
 from .kept_nights import Cell, KeptTrial, imported_campaign
 
 # --- What many nights hold: for each benchmark and variant a series of values, one a night.
@@ -120,6 +121,9 @@ class NightSeries:
     ends: str | None = None
     changed: str | None = None
     values: tuple[Night, ...]
+
+    def __post_init__(self) -> None:
+        name_fields(self, "benchmark", "variant", "metric", "campaign", "baseline")
 
     @property
     def logs(self) -> tuple[float, ...]:
@@ -379,7 +383,7 @@ def _values(
         for bench in manifest.benchmarks:
             log, base, count = pair.get(bench, none)
             own, _, own_count = alone.get(bench, none)
-            program, is_cut = programs.get(f"{bench}/{name}"), f"{bench} / {name}" in cut
+            program, is_cut = programs.get(cell_name(bench, name)), f"{bench} / {name}" in cut
             commit = commits.get(name)
             cells.append(Cell(log, base, own, count, own_count, program, commit, is_cut))
         yield name, tuple(cells)
@@ -458,7 +462,7 @@ def _host_record(
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         found[section] = {**found[section], key: f"(not shown: {digest[:8]})"}
     targets = sections.get("targets", {})
-    cells = (f"{bench}/{manifest.baseline}" for bench in manifest.benchmarks)
+    cells = (cell_name(bench, manifest.baseline) for bench in manifest.benchmarks)
     found["targets"] = {cell: targets[cell] for cell in cells if cell in targets}
     return found
 

@@ -168,7 +168,7 @@ def _nights(place: RawNight, chosen: ReadingChoices) -> Iterator[RawNight]:
     usual_one = "time" if "time" in usual else next(iter(usual), every[0].metric)
     metric = chosen.metric or usual_one
     if metric not in (known := dict.fromkeys(one.metric for one in every)):
-        fix = f"known here: {', '.join(known)}"
+        fix = f"known here: {', '.join(map(format, known))}"
         raise UsageError(f"the files have no metric {metric!r}", where, fix)
     commits = {
         commit: own

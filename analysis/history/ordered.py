@@ -21,7 +21,6 @@ from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference
 from ..pages.model import (
     Caution,
-    Name,
     Next,
     Page,
     Table,
@@ -39,7 +38,7 @@ from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, named
 from ..stats.multiplicity import Correction, adjusted, check_correction, holm_steps
 from ..stats.samples import Array
-from ..words import shorten, shown
+from ..words import Name
 from .places import Contrasts, FoundStep, contrasts_of, steps_of
 
 if TYPE_CHECKING:
@@ -154,17 +153,14 @@ class OrderedVariants(Result):
     @property
     def sentence(self) -> str:
         """The answer: from which variant on it is slower or faster, or that there is no such step, or that nobody knows."""
-        return shown(self._answer())
-
-    def _answer(self) -> str:
         line, where = self.answering, ""
         if self.suite is not None:
             these = f" over these {len(self.benchmarks)} benchmarks"
-            where = these if line is self.suite else f" on {shorten(line.name, 24)}"
+            where = these if line is self.suite else f" on {line.name:.24}"
         if line.steps:
             step, more = line.largest, len(line.steps)
             found = self.difference(step)
-            text = f"from {shorten(step.variant, 24)} on it {found.phrase()} {found.link} before"
+            text = f"from {step.variant:.24} on it {found.phrase()} {found.link} before"
             many = "" if more == 1 else f"{more} steps{where}, the largest: "
             return f"{many}{text}{where if more == 1 else ''} ({found.interval()})"
         found, head = self.difference(line.best), f"among {len(self.variants)} variants{where}"
@@ -172,10 +168,7 @@ class OrderedVariants(Result):
             within = f"within {100 * self.margin:g} %"
             return f"no step {head}: before and behind each it {found.same()}, {within}"
         between = found.between()
-        best = shorten(line.best.variant, 24)
-        return (
-            f"no step found {head}{f': if one is at {best}, it lies {between}' if between else ''}"
-        )
+        return f"no step found {head}{f': if one is at {line.best.variant:.24}, it lies {between}' if between else ''}"
 
     @property
     def following(self) -> Next:
@@ -190,7 +183,7 @@ class OrderedVariants(Result):
                 ends = (step.after_commit, step.upto_commit, "--campaign", campaign)
                 words = ("fairtrial", "bisect", *ends, *benchmark, *metric)
                 return Next(words, "proves it on fresh sessions")
-            sides = (f"{self.trial}:{step.upto}", f"{self.trial}:{step.after}")
+            sides = [f"{self.trial}:" + name for name in (step.upto, step.after)]
             return Next(("fairtrial", "verdict", *sides, *metric), "compares these two")
         if line.outcome == "undecided":
             more = resume_words(self.trial, campaign, max(line.sessions, 4))

@@ -23,7 +23,7 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.number_format import bare_pvalue, counted, listed, quantity, timed
-from ..words import shorten, shown
+from ..words import Name, shorten
 from .changes import FEWEST, Changes, least_share
 from .judged import (
     NO_NIGHT,
@@ -82,7 +82,7 @@ def cautions_of(
     many = "neighbouring nights resemble each other, and an interval may hold no change more often than the risk says"
     none_yet = f"fewer than {FEWEST} nights of reference, no alarm is possible yet"
     nobody = "no night began since yesterday, so nothing is decided; is the nightly job at work?"
-    unmet = no_night_since and f"no night began since {shown(no_night_since)}"
+    unmet = no_night_since and f"no night began since {no_night_since}"
     few = [one for one in judged if not one.enough]
     named, least = sum(bool(one.intervals) for one in judged), least_share()
     before = {
@@ -122,7 +122,7 @@ def _ended(pairs: Sequence[tuple[SeriesHistory, SeriesHistory]]) -> str:
     begun = after.values[0].started_at
     often = "" if len({one.begins for _, one in pairs}) == 1 else ", the last"
     when = f"{often} on {begun[:10]}" if begun else ""
-    where = _HASHES.sub(lambda one: one.group()[:7], shown(ended.changed or ""))
+    where = _HASHES.sub(lambda one: one.group()[:7], ended.changed or "")
     where = f" ({where})" if where else ""
     before = sum(len(one.intervals) for one, _ in pairs)
     text = f"; before it {counted(before, 'change')} (--json has all)" if before else ""
@@ -196,12 +196,12 @@ def heading_of(history: History) -> Iterator[str]:
     # the campaign, or each tool whose files are series that go on; else the place
     campaigns = listed([*dict.fromkeys(x.campaign for x in history.newest if x.campaign)], 2)
     metrics, bases = {x.metric for x in history.newest}, {x.baseline for x in history.newest}
-    base = "" if history.baseline is None else f"baseline {shorten(history.baseline, 28)}"
+    base = "" if history.baseline is None else f"baseline {history.baseline:.28}"
     parts = [
-        shorten(campaigns or history.campaign or history.place, 40),
+        f"{Name(campaigns or history.campaign or history.place):.40}",
         f"{counted(history.nights, 'night')}{when}{missing}",
-        listed([shorten(name, 24) for name in history.host], 2),
-        counted(len(metrics), "metric") if len(metrics) > 1 else shorten(history.metric, 28),
+        listed([f"{Name(name):.24}" for name in history.host], 2),
+        counted(len(metrics), "metric") if len(metrics) > 1 else f"{history.metric:.28}",
         counted(len(bases - {None}), "baseline") if len(bases) > 1 else base,
     ]
     yield " · ".join(part for part in parts if part)
@@ -222,7 +222,7 @@ def benchmarks_table(
 ) -> Table:
     """Give a row for each series: its level now, since when, how often it changed; `whole`: what the gate says too."""
     bases = {one.baseline for one in history.newest if one.paired}
-    base = shorten(next(iter(bases)) or "baseline", 16) if len(bases) == 1 else ""
+    base = f"{next(iter(bases)) or 'baseline':.16}" if len(bases) == 1 else ""
     return table_of(
         "benchmarks",
         zip(history.labels(lines), lines, strict=True),
@@ -308,7 +308,7 @@ def _remark(series: SeriesHistory, one: HistoryInterval, *, whole: bool) -> str:
     if one.missing:
         parts.append(f"{counted(one.missing, 'night')} missing")
     if one.good is not None and one.bad is not None:
-        ends = (shorten(short_commit(name, 7), 24) for name in (one.good, one.bad))
+        ends = (f"{Name(short_commit(name, 7)):.24}" for name in (one.good, one.bad))
         parts.append(f"commits {'..'.join(ends)}")
     return "; ".join(parts)
 
@@ -332,6 +332,6 @@ def host_sentence(history: History, one: HostInterval, *, whole: bool = False) -
     what = f": {_listed(one.environment, whole=whole)}" if one.environment else ""
     holds = "; speedups are paired and hold" if one.cause == "host" else ""
     return (
-        f"{shorten(one.baseline, 24)} itself {series.difference(one.step).ranged()} on "
-        f"{shorten(one.benchmark, 24)}, between {_between(series, one)}: {one.words}{what}{holds}"
+        f"{one.baseline:.24} itself {series.difference(one.step).ranged()} on "
+        f"{one.benchmark:.24}, between {_between(series, one)}: {one.words}{what}{holds}"
     )

@@ -17,6 +17,7 @@ from ..pages.model import Caution, ShortSentence, cautions_of
 from ..pages.number_format import counted, listed
 from ..record.fleet import read_fleet, require_campaign, trial_place
 from ..record.manifest import read_manifest
+from ..record.profiles import cell_name
 from .kept_nights import Cell, KeptTrial, folder_of, forget_gone, kept_folder, kept_or_read
 from .night_values import Night, NightSeries, RawNight, trial_values
 
@@ -301,7 +302,7 @@ def _facts(raw: RawNight, benchmark: str, *, paired: bool) -> dict[str, Any]:
     def of(part: KeptTrial) -> dict[str, Any]:
         if not part.host_record:
             return {}
-        targets, cell = part.host_record.get("targets"), f"{benchmark}/{part.baseline}"
+        targets, cell = part.host_record.get("targets"), cell_name(benchmark, part.baseline)
         targets = targets if paired and isinstance(targets, Mapping) else {}
         own = {cell: targets[cell]} if cell in targets else {}
         return {**part.host_record, "targets": own}

@@ -132,7 +132,7 @@ def exported_trial(
     known = tuple(dict.fromkeys((manifest.baseline, *manifest.variants)))
     if (other := next((one for one in variants if one not in known), None)) is not None:
         what = f"the trial has no variant {other!r}"
-        raise UsageError(what, str(trial.path), f"known here: {', '.join(known)}")
+        raise UsageError(what, str(trial.path), f"known here: {', '.join(map(format, known))}")
     wall = () if manifest.origin == "imported" else ("wall",)
     asked = manifest.questions or ()  # first: who reads the file back judges it
     names = tuple(metrics) or tuple(dict.fromkeys((*asked, *wall, *manifest.metrics)))
@@ -495,7 +495,7 @@ def write_pyperf(exported: ExportedData) -> Written:
     """Make the file; pyperf refuses values of 0, which are left out."""
     if len(exported.variants) > 1:
         what = f"pyperf's JSON holds one variant, and here are {len(exported.variants)}"
-        fix = f"write a file for each: SOURCE:VARIANT, with {', '.join(exported.variants)}"
+        fix = f"write a file for each: SOURCE:VARIANT, with {', '.join(map(format, exported.variants))}"
         raise UsageError(what, exported.name, fix)
     metric, unnamed = _first(exported, "pyperf's JSON", ("s", "B"))
     names = _held(exported.benchmarks, _clean, exported.name)

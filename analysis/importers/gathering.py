@@ -21,7 +21,7 @@ from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution
 from ..record.run_numbers import Better
-from ..words import shorten
+from ..words import Name
 from .parsing import ForeignCell, ForeignFile
 
 _SHOWN = 8
@@ -267,7 +267,6 @@ def _require_sound(one: NamedCell, sound: set[str]) -> None:
 
 
 _OF_BENCHMARK = ("benchmark", "variant", "session", "keys")
-_NAME = 40
 _DIGITS_OF_CLOCK = 3  # clocks of fewer digits give two programs the same time by chance
 _DIGITS_OF_COPY = 6  # this number of digits hardly comes twice
 _VALUES_OF_COPY = 8  # nor does this number of values in one order
@@ -387,8 +386,8 @@ def one_result_once(placed: Sequence[NamedCell]) -> tuple[list[NamedCell], list[
     for k, unit in enumerate(units):
         double = _repeated(placed, unit, whole=k < 2)
         for pair in [(cells[0].variant, other.variant) for cells, other in double if k == 0]:
-            ours, theirs = (shorten(name, _NAME) for name in pair)
-            text = f"{ours!r} holds exactly the values of {theirs!r}: they are one variant, and it is left out"
+            ours, theirs = map(Name, pair)
+            text = f"'{ours:.40}' holds exactly the values of '{theirs:.40}': they are one variant, and it is left out"
             texts.append(Caution("one-variant-twice", text, pair))
         for pair, names in _by_pair(double if k else ()).items():
             which = f"{figures.listed(names, _SHOWN)}: not measured again, so left out there"

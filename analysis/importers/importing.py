@@ -276,7 +276,7 @@ def import_files(
     if baseline is not None and baseline not in gathered.variants:
         twice = (one for one in gathered.cautions if one.code == "one-variant-twice")
         texts = [one.text for one in twice if one.about[0] == baseline]
-        fix = "; ".join((*texts, f"known here: {', '.join(gathered.variants)}"))
+        fix = "; ".join((*texts, f"known here: {', '.join(map(format, gathered.variants))}"))
         raise UsageError(f"there is no variant {baseline!r}", gathered.files[0].source, fix)
     found = inspect_files(gathered)
     trial = trial_of(gathered, Path(folder), better=better)

@@ -302,7 +302,7 @@ class OpenedTrials:
                 fix = f"write {', or '.join(calls)}" if calls else "measure a second variant"
                 raise UsageError(f"the trial has {held}", source, fix)
             (variant,) = candidates
-        return f"{folder}:{variant}", f"{folder}:{manifest.baseline}"
+        return f"{folder}:" + variant, f"{folder}:" + manifest.baseline
 
     def one(self, source: str) -> _Read:
         """Read a source that must be one matrix."""
@@ -315,7 +315,7 @@ class OpenedTrials:
         folder, variant = named
         trial = self.read(folder)
         if variant is None and len(trial.manifest.variants) > 1:
-            fix = f"write {source}:VARIANT; here: {', '.join(trial.manifest.variants)}"
+            fix = f"write {source}:VARIANT; here: {', '.join(map(format, trial.manifest.variants))}"
             raise UsageError("a trial holds several variants", source, fix)
         (found,) = self.of_trial(source, folder, variant or trial.manifest.variants[0])
         texts = (*constant_cautions(trial), *found.matrix.cautions)
@@ -481,7 +481,7 @@ def trials_of(sources: Sequence[str], how: Reading) -> list[tuple[Trial, tuple[s
         variants = tuple(trial.manifest.variants) if named[1] is None else (named[1],)
         for variant in variants:
             if variant not in trial.manifest.variants:
-                known = f"known here: {', '.join(trial.manifest.variants)}"
+                known = f"known here: {', '.join(map(format, trial.manifest.variants))}"
                 raise UsageError(f"the trial has no variant {variant!r}", str(named[0]), known)
         opened.append((trial, variants))
     return opened
@@ -495,7 +495,7 @@ def _distinct(
     texts = []
     for one, matrix in zip(found, matrices, strict=True):
         folder = Path(one.source).is_dir()
-        name = f"{one.source}:{matrix.name}" if folder else one.source
+        name = f"{one.source}:" + matrix.name if folder else one.source
         texts.append(replace(matrix, name=name) if names.count(matrix.name) > 1 else matrix)
     return tuple(texts)
 

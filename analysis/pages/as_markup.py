@@ -71,10 +71,10 @@ def render(page: Page, *, guard: bool = False) -> str:
     lines = [_HEADINGS]
     for table in tables_of(page):
         columns = _columns(table)
-        rows = _apart(shown(text_of(row[0])) for row in table.rows)
+        rows = _apart(text_of(row[0]) for row in table.rows)
         for name, row in zip(rows, table.rows, strict=True):
             lines += [
-                (table.name, name, column, shown(text_of(cell)), _number(cell))
+                (table.name, name, column, text_of(cell), _number(cell))
                 for column, cell in zip(columns, row, strict=True)
             ]
     return _csv(lines, guard=guard)
@@ -123,7 +123,7 @@ def _wide(table: Table) -> Iterator[Sequence[str]]:
         yield [
             text
             for cell, has in zip(row, numbered, strict=True)
-            for text in ([_number(cell), shown(text_of(cell))] if has else [shown(text_of(cell))])
+            for text in ([_number(cell), text_of(cell)] if has else [text_of(cell)])
         ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from .. import announcing
-from ..words import WIDTH, next_lines, note_lines, shorten, shortened, shown, without_shared
+from ..words import WIDTH, Name, next_lines, note_lines, shorten, shortened, shown, without_shared
 from .model import (
     Block,
     Caution,
@@ -15,7 +15,6 @@ from .model import (
     CommandLine,
     Figure,
     Listing,
-    Name,
     Next,
     Note,
     Page,
@@ -210,7 +209,7 @@ def _fitted(text: str, size: int) -> list[str]:
 
 def _text(cell: Cell) -> str:
     """Write a cell on one line: what is a name stays one, so that it may be cut."""
-    text = shown(text_of(cell))
+    text = text_of(cell)
     return Name(text) if isinstance(cell, Name) else text
 
 

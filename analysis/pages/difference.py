@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from ..words import shorten, shown
+from ..words import Name
 from .number_format import Word, bound, is_time, outward, significant
 
 _TWICE = 2.0
@@ -232,11 +232,8 @@ class Difference:
     @property
     def label(self) -> str:
         """What names the metric behind a phrase, with a space before it; "" of plain time."""
-        return (
-            ""
-            if self.timed and self.metric in _UNNAMED
-            else f" ({shorten(shown(self.metric), _METRIC)})"
-        )
+        plain = self.timed and self.metric in _UNNAMED
+        return "" if plain else f" ({Name(self.metric):.{_METRIC}})"
 
     @property
     def _faster(self) -> bool:

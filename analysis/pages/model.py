@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from ..words import command_line, shorten, shown
+from ..words import Name, command_line, shorten, shown
 
 # --- A whole sentence for a first screen, in which names are shortened where it would be
 # too long, and nothing else.
@@ -63,7 +63,7 @@ class ShortSentence:
         return text
 
     def _ever_shorter(self, called: Mapping[str, str], least: int) -> Iterator[str]:
-        whole = [[shown(called.get(name, name)) for name in names] for names in self.slots]
+        whole = [[f"{Name(called.get(name, name))}" for name in names] for names in self.slots]
         most = max((len(names) for names in whole), default=1)
         for count in range(min(most, _NAMED), 0, -1):
             yield self._with(whole, count)
@@ -188,13 +188,7 @@ class Value:
     value: float | int | None
 
 
-class Name(str):
-    """A cell or a heading that names something of others, as it is: renderers clean it, and text alone cuts it."""
-
-    __slots__ = ()
-
-
-Cell = str | Value  # a `Name` is a str
+Cell = str | Value  # a `Name` is a str, which text alone cuts
 
 
 def value_of(value: float | None, write: Callable[[Any], str] = str, unknown: str = "-") -> Value:
@@ -203,8 +197,8 @@ def value_of(value: float | None, write: Callable[[Any], str] = str, unknown: st
 
 
 def text_of(cell: Cell) -> str:
-    """Give a cell as it is written."""
-    return cell if isinstance(cell, str) else cell.text
+    """Give a cell as it may be shown."""
+    return shown(cell if isinstance(cell, str) else cell.text)
 
 
 @dataclass(frozen=True)

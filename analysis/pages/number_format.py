@@ -35,7 +35,7 @@ def unit_text(unit: str) -> str:
 
 def listed(names: Sequence[str], most: int = 6, *, mark: str = ", ", last: str = " and") -> str:
     """Name some, and count the rest: ``a, b, c and 4 more``."""
-    shown = mark.join(names[:most])
+    shown = mark.join(map(format, names[:most]))
     return shown if len(names) <= most else f"{shown}{last} {len(names) - most} more"
 
 

@@ -36,6 +36,7 @@ from ..errors import InsufficientDataError, StoreError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, cautions_of, merged
 from ..record.environment import whole_targets
+from ..record.profiles import cell_name
 from ..record.shapes import ShapeError, opened, parse, records_of
 from ..record.trial_files import ENVIRONMENT, RESOLVED, EnvironmentShape
 from ..stats import classical as wilk
@@ -317,8 +318,8 @@ def identical_variants(trial: Trial) -> tuple[tuple[str, str], ...]:
         return all(
             (here := cells.get((bench, a))) is not None
             and here == cells.get((bench, b))
-            and (program := programs.get(f"{bench}/{a}"))
-            and program == programs.get(f"{bench}/{b}")
+            and (program := programs.get(cell_name(bench, a)))
+            and program == programs.get(cell_name(bench, b))
             and None not in program.values()
             for bench in benchmarks
         )
@@ -336,8 +337,8 @@ def identical_pair(trial: Trial, pair: tuple[str, str] | None) -> tuple[str, str
             raise InsufficientDataError(what, where, _HOW, n=0, needed=1)
         return found[0]
     if wrong := [name for name in pair if name not in variants]:
-        what, fix = f"the trial has no variant {wrong[0]!r}", f"known here: {', '.join(variants)}"
-        raise UsageError(what, where, fix)
+        fix = f"known here: {', '.join(map(format, variants))}"
+        raise UsageError(f"the trial has no variant {wrong[0]!r}", where, fix)
     if pair[0] == pair[1]:
         what = f"{pair[0]!r} stands on both sides of the pair"
         fix = "name two variants that execute the same program: their runs are compared"

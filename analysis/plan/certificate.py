@@ -20,12 +20,12 @@ from ..data.host_record import read_host_record
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Name, Page, page, section, table_of
+from ..pages.model import Caution, Page, page, section, table_of
 from ..pages.result import Result
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, opened, parse, readable_rows, shaped
 from ..record.trial_files import ENVIRONMENT
-from ..words import shorten
+from ..words import Name
 
 OLD_DAYS = 90  # a certificate that is older still counts, and its age is said
 _LOST, _TIMES_MORE = 0.01, 3.0  # of a CPU: when a host is said to be less quiet than it was
@@ -42,7 +42,6 @@ _REFERENCES = (
 Level = Literal["benchmark", "suite"]
 Unit = Literal["run", "block", "session"]
 Supposed = Literal["normality", "neighbours", "runs"]
-_NAME = 24  # columns for a benchmark's name
 _MOST = 12  # rows of benchmarks
 
 
@@ -368,7 +367,7 @@ class Certificate(Result):
 
     def screen(self) -> Page:
         """Set the false alarms of each method, and the difference that each benchmark can show."""
-        ours, theirs = (shorten(name, _NAME) for name in self.variants)
+        ours, theirs = (f"{Name(name):.24}" for name in self.variants)
         design, many, by = self.design, len(self.benchmarks), self.relabelled
         said = "" if self.chosen == "identical" else ", as was said"
         counts = (design.sessions, "session"), (many, "benchmark")

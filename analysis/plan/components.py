@@ -26,7 +26,7 @@ from ..pages.model import Caution, Page, cautions_of, page, section, table_of
 from ..pages.result import Result
 from ..stats.arguments import between, checks_arguments, chosen
 from ..stats.variance_components import RandomEffects, one_way, random_effects
-from ..words import shorten
+from ..words import Name
 from .stop_rule import Floats
 
 BENCHMARK = ("@benchmark", "name")
@@ -39,7 +39,7 @@ On = Literal["suite", "benchmarks"]
 
 def against(*names: str | None, width: int = 30) -> str:
     """Name one side, or both: ``new against old``."""
-    return " against ".join(shorten(name, width) for name in names if name is not None)
+    return " against ".join(f"{Name(name):.{width}}" for name in names if name is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from ..plots.paper import Picture, Sheet
 from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import Progress
-from ..words import shorten
+from ..words import Name
 from . import study as shared
 from .components import check_positive, sign_of
 from .runs import t_interval
@@ -141,8 +141,7 @@ class RejectionStudy(Result):
             f"strokes: one Monte Carlo error of {cells[0].simulations:,} comparisons to either side; "
             f"dashed: the level {self.alpha:g}"
         )
-        name = shorten(self.population, 60)
-        title = f"{name}: {what}, {self.alternative} at {self.alpha:g}"
+        title = f"{Name(self.population):.60}: {what}, {self.alternative} at {self.alpha:g}"
         high, widths = 62.0 * len(rows) + 6, [1.0] * abreast
         return arranged(Sheet(width=178.0), rows, high, widths=widths, title=title, notes=[note])
 

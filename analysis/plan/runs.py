@@ -406,7 +406,7 @@ class Simulation:
                 logs = np.log(matrix.samples[k])
                 means.append(logs.mean())
                 sessions = None if matrix.sessions is None else matrix.sessions[k]
-                self._strata.append((f"{side}/{bench}", residuals(logs, sessions)))
+                self._strata.append(("/".join((side, bench)), residuals(logs, sessions)))
         log = components.sign_of(ours) * float(np.mean(means[:half]) - np.mean(means[half:]))
         self.speedup = exponential(log)
         self._known: dict[int, tuple[Floats, Floats]] = {}

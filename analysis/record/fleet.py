@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Literal
 
 from ..errors import StoreError
+from ..words import name_fields
 from .commits import is_bisection
 from .manifest import read_manifest, sync_place
 from .shapes import (
@@ -49,6 +50,9 @@ class FleetHost(Stored):
     jobs: tuple[str, ...]
     trial: str
     further: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name_fields(self, "host")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

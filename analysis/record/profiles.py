@@ -38,7 +38,7 @@ def is_profiles(path: str | os.PathLike[str]) -> bool:
 
 def cell_name(benchmark: str, variant: str) -> str:
     """Give the key of a cell, as in a trial's environments."""
-    return f"{benchmark}/{variant}"
+    return "/".join((benchmark, variant))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

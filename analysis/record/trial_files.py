@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ..errors import StoreError
+from ..words import name_fields
 from .shapes import RESTORE, ShapeError, checksum_holds, opened, parse, shaped
 
 ENERGY = "energy_package_j"  # of all packages, while a run lasts
@@ -432,6 +433,10 @@ class Manifest(Stored):
     looks_plan: LooksPlan | None = None
     same_program: Mapping[str, str] = field(default_factory=dict)
     further: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        name_fields(self, "trial", "campaign_name", "baseline", "host", "node")
+        name_fields(self, "variants", "benchmarks", "metrics")
 
     @property
     def questions(self) -> tuple[str, ...] | None:

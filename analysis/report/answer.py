@@ -18,7 +18,7 @@ from ..pages.number_format import counted, is_time, outcome_word
 from ..verdict.cautions import layouts_sentences
 from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, amount_on_hosts
-from ..words import shorten, shown
+from ..words import Name
 from .page import Chapter, chapter_of, picture_of
 from .subject import Subject, level_of, metric_label, standing_of
 from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
@@ -109,7 +109,7 @@ def _measured(subject: Subject) -> Iterator[str]:
     description = " ".join(_stored(subject.trial, "description").split()).rstrip(" .:")
     amount = _amount(subject)
     if description:
-        yield f"{shorten(shown(description), _DESCRIPTION)}: {amount}"
+        yield f"{Name(description):.{_DESCRIPTION}}: {amount}"
     else:
         yield f"{amount[0].upper()}{amount[1:]}"
     if verdict.candidates:

@@ -31,7 +31,7 @@ from ..plots.marks import DARK, LIGHT, PRINT
 from ..registry import CHAPTERS, function, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..version import VERSION
-from ..words import shown
+from ..words import shown, shown_lines
 from .page import Chapter, Report
 from .subject import Subject, abridged, abridging
 from .written import brief_of
@@ -237,8 +237,8 @@ def _listing_html(listing: Listing) -> Iterator[Markup]:
         yield Markup(
             '<script type="application/json" id="{}" data-download="{}">{}</script>'
         ).format(listing.name, listing.saved_as, embedded(listing.text))
-    elif listing.text:
-        yield Markup('<pre class="typed copyable" dir="ltr">{}</pre>').format(listing.text)
+    elif text := shown_lines(listing.text):
+        yield Markup('<pre class="typed copyable" dir="ltr">{}</pre>').format(text)
 
 
 _UNSAFE = re.compile("[<>&]")

@@ -35,7 +35,6 @@ from ..plots.paper import Picture, Sheet
 from ..record.manifest import needed, quantile_about
 from ..stats.samples import Array
 from ..verdict.sentence import quantile_sentences
-from ..words import shown
 from .figures import Cell, cells_of, line_of
 from .page import Chapter, chapter_of, picture_of
 from .subject import Subject, hosts_of
@@ -78,8 +77,8 @@ def _sections(subject: Subject, cells: Mapping[str, Mapping[str, Cell]]) -> Iter
         table_of(
             subject.anchor("parts-runs"),
             rows,
-            ("@benchmark", lambda row: shown(row.benchmark)),
-            ("@variant", lambda row: shown(row.variant)),
+            ("@benchmark", "benchmark"),
+            ("@variant", "variant"),
             ("runs", "runs"),
             ("hosts" if hosts_of(subject.verdict) else "sessions", "sessions"),
             ("median", "median", value),
@@ -206,7 +205,7 @@ def distribution(subject: Subject) -> Chapter | None:
     most = max(one.total for found in cells.values() for one in found.values())
     asked |= {share for share in _USUAL if needed(share) <= most}
     lead = " ".join(quantile_sentences(subject.data.metric, basis))
-    title = f"Distribution of {shown(basis.metric)}"
+    title = f"Distribution of {basis.metric}"
 
     def sections() -> Iterator[Section]:
         yield section(lead, *_blocks(subject, cells, sorted(asked)))
@@ -245,8 +244,8 @@ def _blocks(subject: Subject, cells: Cells, asked: Sequence[float]) -> Iterator[
     yield table_of(
         f"{subject.anchor('distribution')}-cells",
         [(bench, name, one) for bench, found in cells.items() for name, one in found.items()],
-        ("@benchmark", lambda row: shown(row[0])),
-        ("@variant", lambda row: shown(row[1])),
+        ("@benchmark", lambda row: row[0]),
+        ("@variant", lambda row: row[1]),
         ("values", lambda row: Value(f"{row[2].total:,}", row[2].total)),
         *map(quantile, asked),
         ("largest", lambda row: row[2].at(row[2].total), lambda value: quantity(value, unit)),

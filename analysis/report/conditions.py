@@ -45,7 +45,7 @@ from ..pages.model import (
 from ..pages.number_format import counted, listed, quantity
 from ..record.environment import commit_of, of_one_session
 from ..verdict.result import Verdict, amount_on_hosts
-from ..words import quoted, shorten, shortened, shown
+from ..words import Name, quoted, shorten, shortened
 from .page import Chapter, chapter_of
 from .subject import Subject, first_host, level_of
 
@@ -159,7 +159,7 @@ def outcome_words(run: FailedRun, wall_s: float | None) -> str:
     elif run.outcome == "exit":
         text = f"exit code {UNKNOWN if run.exit_code is None else run.exit_code}"
     else:
-        text = _WORDS.get(run.outcome, shown(run.outcome))
+        text = _WORDS.get(run.outcome, run.outcome)
     return text if wall_s is None else f"{text} after {quantity(wall_s, 's')}"
 
 
@@ -178,7 +178,7 @@ def _of_trials(subject: Subject) -> Values:
     return {
         # what differs between two trials first
         "facts": sorted(facts, key=lambda fact: len(set(fact["texts"])) == 1),
-        "certificate": shown("; ".join(texts)).rstrip(".") + "." if texts else "not looked for.",
+        "certificate": "; ".join(texts).rstrip(".") + "." if texts else "not looked for.",
         "hosts": [
             _host(source.trial, campaign_text(source.trial.path), differed_of(source), label)
             for label, source in zip("AB" if len(sources) > 1 else [""], sources, strict=False)
@@ -207,9 +207,9 @@ def _host(trial: Trial, campaign: str | None, differed: Values, label: str = "")
     """Give what one trial says of its sessions and its campaign; of two, `label` tells which it is."""
     return {
         "label": label,
-        "trial": shown(trial.manifest.trial),
+        "trial": trial.manifest.trial,
         **differed,
-        "campaign": None if campaign is None else "\n".join(map(shown, campaign.splitlines())),
+        "campaign": None if campaign is None else "\n".join(campaign.splitlines()),
         "failed": list(_failures(trial)),
         "more_failed": max(0, len(trial.failed) - _FAILED),
     }
@@ -222,7 +222,7 @@ def _standings(verdict: Verdict, level: HostLevel) -> Iterator[tuple[str, str]]:
     odd = {one.host for one in level.disagreements}
     hosts = sorted(verdict.hosts, key=lambda one: _usual(one) and one.host not in odd)
     for one in hosts[:_HOSTS]:
-        yield shown(one.host), shown("; ".join(_standing(one, odd=one.host in odd)))
+        yield one.host, "; ".join(_standing(one, odd=one.host in odd))
     if more := hosts[_HOSTS:]:
         every = "all complete, as most are; " if all(map(_usual, more)) else ""
         yield f"and {len(more)} more", f"{every}verdict --json names them"
@@ -240,7 +240,7 @@ def _standing(one: FleetHostStanding, *, odd: bool) -> Iterator[str]:
     if odd:
         yield "disagrees with the rest"
     for each in one.differs[:_DIFFERENCES]:
-        yield f"{each.key} is {shorten(each.here, 24)} there, {shorten(each.most, 24)} on most"
+        yield f"{each.key} is {Name(each.here):.24} there, {Name(each.most):.24} on most"
     if (left := len(one.differs) - _DIFFERENCES) > 0:
         yield f"and {counted(left, 'more difference')}"
 
@@ -259,7 +259,7 @@ def _failures(trial: Trial) -> Iterator[Values]:
             "block": Value(str(block), block),
             "cell": f"{names[run.benchmark]} / {names[run.variant]}{' (warm-up)' * run.warmup}",
             "outcome": outcome_words(run, wall if math.isfinite(wall) else None),
-            "stderr": None if found is None else tuple(map(shown, found.lines)),
+            "stderr": None if found is None else found.lines,
         }
 
 
@@ -384,7 +384,7 @@ def _checks(source: Source) -> str:
         names = []
         for check, sessions in found.items():
             where = f" {in_sessions(sorted(sessions), total)}" if status else ""
-            names.append(f"{shown(check.replace('_', ' '))}{where}")
+            names.append(f"{check.replace('_', ' ')}{where}")
         texts += [f"{words}: {', '.join(names)}"] if names else []
     return "; ".join(texts) or "all were well"
 
@@ -395,7 +395,7 @@ def _measured(trial: Trial) -> str:
         return "unknown: imported from files of another tool"
     end = f" to {_time(manifest.finished)}" if manifest.finished else ""
     text = f"{_time(manifest.started)}{end} (UTC), {manifest.status}"
-    return shown(f"{text}: {manifest.reason}" if manifest.reason else text)
+    return f"{text}: {manifest.reason}" if manifest.reason else text
 
 
 def _time(text: str) -> str:
@@ -414,7 +414,7 @@ def _between(one: Source, other: Source) -> dict[str, tuple[str, str]]:
         return {}
     ours, theirs = _flat(one.environments[0]), _flat(other.environments[0])
     unlike = [key for key in ours if key in theirs and ours[key] != theirs[key] and key != _BOOT]
-    return {shown(key): (ours[key], theirs[key]) for key in unlike[:_MOST]}
+    return {key: (ours[key], theirs[key]) for key in unlike[:_MOST]}
 
 
 def differed_of(source: Source) -> Values:
@@ -430,8 +430,8 @@ def differed_of(source: Source) -> Values:
         if key == _BOOT:  # an id says nothing: boots are numbered
             order = list(dict.fromkeys(texts))
             texts = [f"{order.index(text) + 1}." for text in texts]
-        name = "boot" if key == _BOOT else shown(key)
-        differed[name] = [shorten(shown(text), _CELL) for text in texts]
+        name = "boot" if key == _BOOT else key
+        differed[name] = [f"{Name(text):.{_CELL}}" for text in texts]
     if (more := len(unlike) - _MOST) > 0:
         differed[f"and {more} more"] = [""] * len(sessions)
     return {
@@ -532,8 +532,8 @@ def _value_text(value: Any) -> str:  # noqa: ANN401 - JSON types
         text = " / ".join("unlimited" if item is None else str(item) for item in value)
     else:
         text = str(value) if value != "" else "none"
-    return shown(without_homes(text))[:_LONGEST]
+    return without_homes(text)[:_LONGEST]
 
 
 def _brief(value: object) -> str:
-    return shorten(shown(str(value)), _PART)
+    return f"{Name(value):.{_PART}}"

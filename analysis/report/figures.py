@@ -30,7 +30,7 @@ from ..record.printer import write_file
 from ..registry import FIGURES, FigureKind, function
 from ..stats.classical import normal_positions
 from ..stats.ranks import Shift, shift_of
-from ..words import shortened, shown
+from ..words import shortened
 from .subject import Subject
 
 _OPEN = 8  # benchmarks whose own figures are drawn; of more, those that a caution names
@@ -71,15 +71,13 @@ def draw(name: str, subject: Subject, sheet: Sheet, *, benchmark: str | None = N
     named: tuple[str, ...] = (_benchmark(name, subject, benchmark),) if kind.each else ()
     drawing: Drawing = function(kind.draw)(subject, sheet, *named)
     title = ": ".join((*named, kind.shows))
-    return replace(
-        drawing, name=subject.anchor(name, *named), title=shown(title), alt=shown(drawing.alt)
-    )
+    return replace(drawing, name=subject.anchor(name, *named), title=title)
 
 
 def draw_table(found: Biplot, sheet: Sheet, kind: str = "biplot") -> Drawing:
     """Draw a biplot, or its shares, of systems that were read without a verdict, such as a table of medians."""
     drawing: Drawing = function(f"analysis.report.suite_figures:{kind}_of")(found, sheet)
-    return replace(drawing, name=kind, title=FIGURES[kind].shows, alt=shown(drawing.alt))
+    return replace(drawing, name=kind, title=FIGURES[kind].shows)
 
 
 def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:

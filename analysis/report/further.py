@@ -35,7 +35,6 @@ from ..verdict.panel import ONE_VALUE, methods_table, reasons_section, sessions_
 from ..verdict.ranking import Ranking, RankRange, rank_variants
 from ..verdict.result import MethodRow
 from ..verdict.sentence import word
-from ..words import shown
 from .figures import rows_high
 from .page import Chapter, chapter_of, picture_of
 from .subject import Subject
@@ -67,7 +66,7 @@ def published(subject: Subject) -> Chapter | None:
     ]
     if not candidates:
         return None
-    source = [f"{subject.sources[0]}:{candidates[0]['variant']}"] if subject.trial else ()
+    source = [f"{subject.sources[0]}:" + candidates[0]["variant"]] if subject.trial else ()
     note = f"; {ONE_VALUE}" if sessions_are_runs(subject.verdict) else ""
     lead = f"They ask different questions of the same runs{note}."
     values = {
@@ -195,13 +194,13 @@ def _ranks(name: str, found: Ranking) -> Table:
 
     def not_apart(place: RankRange) -> str:
         others = (other.variant for other in found.places)
-        return ", ".join(shown(one) for one in others if frozenset((place.variant, one)) in alike)
+        return ", ".join(one for one in others if frozenset((place.variant, one)) in alike)
 
     return table_of(
         name,
         found.places,
         ("<rank", lambda place: Value(span((place.best, place.worst)), place.best)),
-        ("@variant", lambda place: shown(place.variant)),
+        ("@variant", "variant"),
         ("<not separated from", not_apart),
     )
 

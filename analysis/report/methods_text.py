@@ -18,7 +18,6 @@ from ..pages import number_format as figures
 from ..registry import shipped
 from ..verdict.result import Verdict
 from ..version import VERSION
-from ..words import shown
 from .subject import Subject, first_host, level_of
 from .written import few_sessions
 
@@ -36,7 +35,7 @@ _name = partial(Span, foreign=True)
 
 def spoken_text(spans: Sequence[Span]) -> str:
     """Set a sentence as plain text."""
-    return "".join(shown(one.text) for one in spans)
+    return "".join(one.text for one in spans)
 
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -33,7 +33,7 @@ from ..record.trial_files import (
     RESOLVED,
 )
 from ..version import VERSION
-from ..words import command_line, shown
+from ..words import command_line
 from .methods_text import citations_of, paragraph_of, spoken_text, works_used
 from .page import Chapter, chapter_of
 from .subject import Subject, first_host, level_of
@@ -102,7 +102,7 @@ def _versions(subject: Subject) -> Facts:
     for trial in subject.trials:
         of = "" if len(subject.trials) == 1 else f" {trial.manifest.trial}"
         if host is not None:
-            of = f" on {shown(host.name)}"
+            of = f" on {host.name}"
         yield f"measured{of} with fairtrial", trial.manifest.tool_version or None
         records = read_environments(host or trial.path)
         tools = records[0].sections.get("tools", {}) if records else {}
@@ -131,7 +131,7 @@ def _hashes(subject: Subject) -> Facts:
             yield FLEET, _digest(Path(subject.data.path or ".") / FLEET)
             for one in subject.verdict.hosts:
                 if one.judged:
-                    yield f"{shown(one.host)}: {MANIFEST}", _digest(Path(one.trial) / MANIFEST)
+                    yield f"{one.host}: {MANIFEST}", _digest(Path(one.trial) / MANIFEST)
             continue
         yield f"{of}{MANIFEST}", _digest(trial.path / MANIFEST)
         built = [BUILDS] if BUILDS in manifest.files else []
@@ -166,7 +166,7 @@ def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
         yield ["merge", *fleet.names, "-o", trial.path.name]
     elif parts := manifest.merged_from:
         yield from (run(one.seed, one.last - one.first + 1) for one in parts)
-        yield ["merge", *(f"runs/{one.trial}" for one in parts), "-o", f"runs/{manifest.trial}"]
+        yield ["merge", *(f"runs/{one.trial}" for one in parts), "-o", "runs/" + manifest.trial]
     else:
         yield run(manifest.seed, manifest.sessions)
 
@@ -180,7 +180,7 @@ def _options(subject: Subject) -> Iterator[str]:
         "metric": () if verdict.question.usual else (verdict.data.metric,),
         **{name: (getattr(how, name),) for name in ("better", "layout", "decimal")},
         **{name: (asked.get(name),) for name, usual in _USUAL.items() if asked.get(name) != usual},
-        "weight": [f"{name}={weight}" for name, weight in (asked.get("weights") or {}).items()],
+        "weight": [name + f"={weight}" for name, weight in (asked.get("weights") or {}).items()],
     }
     for option, values in given.items():
         for value in values:

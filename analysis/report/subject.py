@@ -25,7 +25,7 @@ from ..verdict.fleet import (
 from ..verdict.judging import judge, judge_alone, judge_sources
 from ..verdict.result import CandidateVerdict, JudgedData, Verdict
 from ..verdict.sides import only
-from ..words import command_line, shorten, shortened, shown
+from ..words import Name, command_line, shortened, shown
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
 
@@ -125,7 +125,7 @@ def abridged(part: Any, brief: Callable[[str], str]) -> Any:  # noqa: ANN401 - a
 
 def metric_label(metric: str, better: str) -> str:
     """Name a metric as the line above a page's title does."""
-    name = "wall time" if metric == "wall" else shorten(" ".join(metric.split()), 28)
+    name = "wall time" if metric == "wall" else f"{Name(' '.join(metric.split())):.28}"
     return f"{name}, higher is better" if better == "higher" else name
 
 

@@ -22,7 +22,7 @@ from ..pages import number_format as figures
 from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
 from ..plots import Mark
 from ..plots.axes import Scale, read_out
-from ..words import shortened, shown
+from ..words import shortened
 from .page import Chapter, chapter_of
 from .subject import Subject, abridging, hosts_of, level_of
 
@@ -170,7 +170,7 @@ def chapter(subject: Subject) -> Chapter | None:
     for runs, diagnosis in looked:
         label = "AB"[subject.trials.index(runs.trial)] if len(subject.trials) > 1 else ""
         numbers = map(str, runs.clock.sessions.tolist())
-        names = [shown(hosts.get(number, number)) for number in numbers]
+        names = [hosts.get(number, number) for number in numbers]
         timelines.append(_Timeline(runs, diagnosis, label, scale, opened, names))
     values: dict[str, Any] = {
         "deck": list(_deck(timelines, noun)),
@@ -237,7 +237,7 @@ def _deck(timelines: Sequence[_Timeline], noun: str) -> Iterator[str]:
         if (found := one.diagnosis) is not None:
             manifest = one.runs.trial.manifest
             brief = abridging((*manifest.benchmarks, *manifest.variants), _NAME)
-            texts = [brief(shown(one.text)) for one in found.findings if one.code[:5] == "host-"]
+            texts = [brief(one.text) for one in found.findings if one.code[:5] == "host-"]
             none = "whether the host changed cannot be tested: too few runs, or they do not vary"
             if any(test.pvalue is not None for test in found.host):
                 none = "no test of the whole host found that it changed"
@@ -263,7 +263,7 @@ def _values(plot: _Timeline, noun: str) -> Values:
             "level": value_of(level, "{:.3f}".format, ""),
         }
         sessions.append(row)
-    trial = shown(runs.trial.manifest.trial)
+    trial = runs.trial.manifest.trial
     return {"label": plot.label, "trial": trial, "alt": "; ".join(alt), "sessions": sessions}
 
 

@@ -36,7 +36,6 @@ from ..plots.paper import Picture, Sheet
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
 from ..record.trial_files import Manifest
-from ..words import shown
 from .figures import names_of, rows_high
 from .page import Chapter, chapter_of
 from .subject import Subject
@@ -190,7 +189,7 @@ def chapter(subject: Subject) -> Chapter | None:
         return None
     values: dict[str, Any] = {
         "summary": _summary(found),
-        "faults": [shown(one) for one in found.faults],
+        "faults": list(found.faults),
         "profiles": [
             {
                 "variant": one.stored.profile.variant,

@@ -13,12 +13,12 @@ from typing import Any
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
 from ..pages.as_markup import escaped
-from ..pages.model import Name, Section, Table, Value, section, table_of, value_of
+from ..pages.model import Section, Table, Value, section, table_of, value_of
 from ..pages.number_format import bound, outward, significant
 from ..verdict.judging import judge_alone
 from ..verdict.result import CandidateVerdict, Verdict, heading
 from ..verdict.sentence import advice, suite_lines, word
-from ..words import shorten, shown
+from ..words import Name, shorten, shown
 from .subject import Subject
 
 _WIDE = 1.5  # a column that spans more has two decimals
@@ -159,7 +159,7 @@ def brief_of(subject: Subject) -> Brief:
         each = {one.unit for one in found.alone if one.low is not None}
         units |= {found.data.outermost if one == "session" else one for one in each}
     return {
-        "heading": shown(heading(verdict)) if verdict.candidates or verdict.data.campaign else "",
+        "heading": heading(verdict) if verdict.candidates or verdict.data.campaign else "",
         "metric": verdict.data.metric,
         "unit": unit,
         "baseline": verdict.data.baseline,
@@ -209,7 +209,7 @@ def _rows(
                 sides[side] = _side(mean, halves.get((name, line.name)), unit)
         yield {
             "name": line.name,
-            "label": (str if line.of_suite else Name)(shown(label)),
+            "label": (str if line.of_suite else Name)(label),
             **sides,
             "speedup": row.speedup,
             "low": row.low,
@@ -228,12 +228,12 @@ def _side(mean: float | None, half: float | None, unit: str) -> dict[str, Value]
 
 def brief_sections(brief: Brief) -> tuple[Section, ...]:
     """Give a table for each candidate, or of one side alone."""
-    base, compared = Name(shown(brief["baseline"])), brief["candidates"]
+    base, compared = Name(brief["baseline"]), brief["candidates"]
     found: list[Section] = []
     if not compared:
         found.append(section(_alone(brief)))
     for number, one in enumerate(compared, 1):
-        name = Name(shown(one["variant"]))
+        name = Name(one["variant"])
         if one["rows"]:
             title = f"{name} against {base}" if len(compared) > 1 else ""
             found.append(section(_against(brief, one["rows"], (base, name), number), title=title))
@@ -279,7 +279,7 @@ def _alone(brief: Brief) -> Table:
         "alone",
         brief["alone"],
         ("@", itemgetter("benchmark")),
-        *_side_columns(Name(shown(brief["baseline"])), brief["alone"]),
+        *_side_columns(Name(brief["baseline"]), brief["alone"]),
         (f"{brief['level'].text} from", itemgetter("low")),
         ("to", itemgetter("high")),
         ("runs", itemgetter("runs")),

@@ -460,7 +460,7 @@ def method_cautions(candidates: Iterable[CandidateVerdict]) -> Iterator[Caution]
         if len(names) == len(results):
             yield caution
         else:
-            words = f"{', '.join(names)}: {text}"
+            words = f"{', '.join(map(format, names))}: {text}"
             short = None if caution.short is None else caution.short.about(*names)
             yield Caution(caution.code, words, (*names, *caution.about), short)
     if (count := max((one.candidates for one in results), default=1)) > 1:

@@ -20,7 +20,7 @@ from ..pages.difference import Difference
 from ..pages.model import Column, Next, Note, Page, Table, section
 from ..pages.number_format import counted, listed, quantity, significant, spread, time_span
 from ..pages.result import Result, plain
-from ..words import apart, shorten, shown
+from ..words import Name, apart, shown
 from .judging import judge
 from .result import next_of, next_of_failing
 from .sentence import REASONS
@@ -287,7 +287,7 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
     shared = len(commonprefix([one[::-1] for one in words]))  # noqa: RUF071 - words are meant
     if max(map(len, whole)) > width and 0 < shared < min(map(len, words)):
         whole = [f"{' '.join(one[:-shared])} …" for one in words]
-    return [shorten(name, width) for name in apart(whole, width)]
+    return [f"{Name(name):.{width}}" for name in apart(whole, width)]
 
 
 class RowUnit(NamedTuple):

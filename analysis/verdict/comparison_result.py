@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
-from ..pages.model import Name, Page, Section, Sentence, Table, Value, section, table_of
+from ..pages.model import Page, Section, Sentence, Table, Value, section, table_of
 from ..pages.number_format import Word, counted, outcome_word
 from ..pages.result import Result
 from ..record.environment import Change
-from ..words import apart, command_line
+from ..words import Name, apart, command_line
 from .comparison_effects import (
     Agreement,
     CandidateComparison,

@@ -36,7 +36,7 @@ from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
-from ..words import quoted, shorten
+from ..words import quoted
 from .cautions import Layout, counted_layouts, drawn_layouts, method_cautions, question_cautions
 from .judging import in_one_family, judge_host, panel_of, verdict_of_runs
 from .result import CandidateVerdict, Verdict, difference
@@ -458,8 +458,6 @@ def refuse_of_fleet(
             )
 
 
-_NAME = 20
-_HOST = 24
 _MISSING = 12  # missing hosts that a line names
 _LINES = 4  # hosts in another state, and hosts that disagree
 _TOLD = 2  # hosts that disagree, on a first screen
@@ -474,7 +472,7 @@ def on_hosts_sentences(verdict: Verdict) -> Iterator[Sentence]:
         if one.hosts is None or one.multilevel is None:
             continue
         parts = [like_these_text(one, verdict), *_disagreeing(one.hosts, verdict)]
-        name = f"{shorten(one.variant, _NAME)} " if several else ""
+        name = f"{one.variant:.20} " if several else ""
         yield Sentence(f"{name}on hosts like these: {'; '.join(parts)}")
 
 
@@ -484,7 +482,7 @@ def like_these_text(one: CandidateVerdict, verdict: Verdict) -> str:
     line = None if result is None else leading(result)
     if result is None or line is None:
         return "unknown"
-    if why := unanswered(result, line, shorten(one.variant, _NAME)):
+    if why := unanswered(result, line, f"{one.variant:.20}"):
         return f"no answer: {why}"
     found = difference(line, verdict)
     if line.outcome == "equivalent":
@@ -504,8 +502,8 @@ def _disagreeing(level: HostLevel, verdict: Verdict) -> Iterator[str]:
         only = name if len(those) == 1 < len(level.benchmarks) else None
         effect = effects.get((host, only)) or effects.get((host, name))
         text = f" ({_effect_text(effect, verdict)})" if effect is not None else ""
-        on = f" on {shorten(only, _NAME)}" if only is not None else ""
-        yield f"{shorten(host, _HOST)} disagrees{on}{text}"
+        on = f" on {only:.20}" if only is not None else ""
+        yield f"{host:.24} disagrees{on}{text}"
     if len(level.disagreeing) > _TOLD:
         yield f"{len(level.disagreeing) - _TOLD} more hosts disagree (--explain)"
 

@@ -488,7 +488,7 @@ def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     names = tuple(line.name for line in one.benchmarks if line.reason in _WITHOUT_INTERVAL)
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
-    text = f"{one.candidate}: the gate has no interval for {', '.join(names)}, and passes without"
+    text = f"{one.candidate}: the gate has no interval for {', '.join(map(format, names))}, and passes without"
     short = ShortSentence.of("{} has no interval: the answer stands without", names)
     return (Caution(WITHOUT, text, (one.candidate, *names), short),)
 

@@ -17,7 +17,7 @@ from ..pages.model import Next
 from ..pages.number_format import Word, is_time
 from ..pages.result import Result
 from ..record.manifest import is_here, judge_words, resume_words
-from ..words import WIDTH, shorten, shortened, shown
+from ..words import WIDTH, Name, shortened
 from .sentence import OpenLine, counted_sentence, open_lines, short_name, unanswered
 
 if TYPE_CHECKING:
@@ -462,7 +462,6 @@ def _counted(ends: tuple[int, int], noun: str) -> str:
 
 # --- What to do after a verdict.
 
-_SHORT = 20  # columns of a name in a reason
 _FEW = 6  # sessions that a trial has by default
 _SIDE_BY_SIDE = 3  # candidates with a column each
 _LAUNCHER_S = 0.05  # that a session takes in addition to its runs
@@ -536,7 +535,7 @@ def _why(verdict: Verdict, path: str) -> Next | None:
     if not slower:
         return None
     all_of_them = len(slower) > 1 and verdict.question.usual  # which `why` finds itself
-    source = path if all_of_them else f"{path}:{slower[0]}"
+    source = path if all_of_them else f"{path}:" + slower[0]
     return Next(("fairtrial", "why", source), "in which functions it takes longer")
 
 
@@ -635,5 +634,5 @@ def _settling(verdict: Verdict, path: str) -> Next | None:
 
 
 def _named(opened: Sequence[OpenLine]) -> str:
-    names = [shorten(shown(each.name), _SHORT) for each in opened]
+    names = [f"{Name(each.name):.20}" for each in opened]
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 2 else " and ".join(names)

@@ -26,7 +26,6 @@ from ..pages.model import (
     Block,
     Caution,
     Cell,
-    Name,
     Note,
     Page,
     Section,
@@ -38,7 +37,7 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.number_format import Word, outcome_word
-from ..words import WIDTH, apart, shorten, shortened
+from ..words import WIDTH, Name, apart, shortened
 from .cautions import layouts_sentences, shown_cautions
 from .result import CandidateVerdict, Verdict, difference, heading, next_of
 from .sentence import (
@@ -59,7 +58,6 @@ LINES, LINES_OF_SEVERAL = 24, 30  # of a first screen, by how many candidates it
 _FEWEST = 3  # rows that a table shows, however much else there is to say
 _TABLES = 3  # candidates with a table each; more have a row each
 _OTHERS = "others like them"
-_NAME = 28
 _REASONS = 3  # rows whose reason is said below the table
 _Place = tuple[str, str]  # of a row: its candidate, and its benchmark
 
@@ -142,7 +140,7 @@ def candidate_blocks(
     if result is None:
         why = "nothing could be" if one.multilevel is None else "one host only can be"
         if several:  # of a single one the answer says so
-            yield Sentence(f"{shorten(one.variant, _NAME)}: {why} compared")
+            yield Sentence(f"{one.variant:.28}: {why} compared")
         return
     marks = {name: mark for (variant, name), mark in marked.items() if variant == one.variant}
     kept, hidden = _kept(verdict, result, marks, most)
@@ -158,7 +156,7 @@ def candidate_blocks(
     if result.occasions:
         yield Sentence(result.occasions)
     texts = [
-        f"{shorten(line.name, _NAME)}: {reason_text(line)}"
+        f"{line.name:.28}: {reason_text(line)}"
         for line in result.benchmarks
         if line.name in kept and (line.reason or line.fails_proven) and not marks.get(line.name)
         if reason_text(line)
@@ -209,7 +207,7 @@ def _table(
     rows += [_Row(name, line, here) for name, line, here in suite if line is not None]
     theirs, ours = Name(result.baseline), Name(result.candidate)
     several = len(verdict.candidates) > 1
-    title = f"<{shorten(one.variant, _NAME)}" if several and on is not None else "<"
+    title = f"<{one.variant:.28}" if several and on is not None else "<"
     level = level_text(verdict.look.alpha)
     plain = on is None
     return table_of(
@@ -268,7 +266,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     suite = any(result.these is not None for result in known.values())
     counts = {name: Counter(x.outcome for x in one.benchmarks) for name, one in known.items()}
     outcomes = [each for each in _WORDS if suite and any(one[each] for one in counts.values())]
-    called = shortened([*known], _NAME)
+    called = shortened([*known], 28)
 
     yield table_of(
         "candidates-1",
@@ -302,7 +300,6 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
 # other methods say.
 
 
-_SIDE, _HOST_NAME = 24, 20  # columns of names
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 
 
@@ -314,7 +311,7 @@ def _explained(verdict: Verdict) -> Iterator[Section]:
     note = (ONE_VALUE,) if sessions_are_runs(verdict) else ()
     for number, one in enumerate(verdict.candidates, 1):
         if one.panel is not None:
-            ours, theirs = apart((one.variant, verdict.data.baseline), _SIDE)
+            ours, theirs = apart((one.variant, verdict.data.baseline), 24)
             yield section(
                 *note,
                 methods_table(f"methods-{number}", one.panel.methods),
@@ -345,7 +342,7 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
     for one in verdict.candidates:
         if (result := one.multilevel) is None:
             continue
-        name = f"{shorten(one.variant, _NAME)}: " if len(verdict.candidates) > 1 else ""
+        name = f"{one.variant:.28}: " if len(verdict.candidates) > 1 else ""
         yield from (f"{name}{text}" for text in (*_would_settle(result), *_more_hosts(one)))
     if verdict.certificate is not None:
         yield verdict.certificate.sentence
@@ -361,7 +358,7 @@ def _more_hosts(one: CandidateVerdict) -> Iterator[str]:
         count = f"> {MOST_SHOWN:,} more hosts"
         if more.hosts is not None and more.hosts <= MOST_SHOWN:
             count = figures.counted(more.hosts, "more host")
-        texts.append(f"{shorten(name, _HOST_NAME)}: {count}")
+        texts.append(f"{name:.20}: {count}")
     if texts:
         yield f"would decide in 3 of 4 cases at least: {'; '.join(texts)}"
 
@@ -375,7 +372,7 @@ def _would_settle(result: Multilevel) -> Iterator[str]:
             continue
         if advice:
             name = f"these {result.together}" if line is result.these else line.name
-            texts.append(f"{shorten(name, _NAME)}: {advice}")
+            texts.append(f"{name:.28}: {advice}")
     if texts:
         head = chance_heading(result.lines)
         yield f"{head}: {'; '.join(texts)}" if head else "; ".join(texts)

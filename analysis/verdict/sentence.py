@@ -24,7 +24,7 @@ from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
 from ..pages.number_format import Word, outcome_word
 from ..record.trial_files import OPEN_LOOKS
-from ..words import shorten, shown
+from ..words import Name
 
 if TYPE_CHECKING:
     from ..data.iterations import QuantileBasis, Why
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 OF_RUNS: Final = "quantiles-of-runs"  # the caution's code
-_SHORT_NAME = 24  # columns
 _WHY: Final[dict[Why, str]] = {
     "one-session": "there is one session",
     "printed": "percentiles that were printed cannot be put together",
@@ -80,7 +79,7 @@ def quantile_sentences(metric: str, basis: QuantileBasis | None) -> tuple[str, .
     """Say which values a metric is the quantile of; nothing of another metric."""
     if basis is None:
         return ()
-    name = shorten(shown(metric), _SHORT_NAME)
+    name = f"{Name(metric):.24}"
     if basis.level == "session":
         return (f"{name} is that of all values of a session together",)
     text = f"{name} is each run's own, and their geometric mean is judged"
@@ -103,7 +102,6 @@ def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
 # --- A line.
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-_NAME = 28  # columns of a name
 REASONS = ROW_REASONS | {
     "below-resolution": "the runs are below the clock's resolution",
     "no-steady-state": "too many runs reach no steady state",
@@ -113,7 +111,7 @@ REASONS = ROW_REASONS | {
 
 def short_name(name: str) -> str:
     """Give a variant's name as a sentence says it."""
-    return shorten(shown(name), _NAME)
+    return f"{Name(name):.28}"
 
 
 def with_whole_interval(text: str) -> str:

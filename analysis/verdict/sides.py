@@ -210,7 +210,8 @@ def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(name for name in manifest.variants if name not in manifest.same_program)
     others = [name for name in manifest.variants if name != manifest.baseline]
     if len(asked) == 0:
-        raise UsageError("no variant is named", str(trial.path), f"known: {', '.join(others)}")
+        fix = f"known: {', '.join(map(format, others))}"
+        raise UsageError("no variant is named", str(trial.path), fix)
     for name in asked:
         if name not in others:
             what = (
@@ -218,18 +219,19 @@ def candidates_in(trial: Trial, asked: Sequence[str] | None) -> tuple[str, ...]:
                 if name == manifest.baseline
                 else f"the trial has no variant {name!r}"
             )
-            fix = f"candidates here: {', '.join(others) or 'none'}"
+            fix = f"candidates here: {', '.join(map(format, others)) or 'none'}"
             raise UsageError(what, str(trial.path), fix)
     return tuple(name for name in manifest.variants if name in {*asked, manifest.baseline})
 
 
 def known_names(what: str, asked: Sequence[str] | None, there: Sequence[str], where: str) -> None:
     """Refuse names that are not there; what is not asked for is no matter."""
+    fix = f"known: {', '.join(map(format, there))}"
     if asked is not None and len(asked) == 0:
-        raise UsageError(f"no {what} is named", where, f"known: {', '.join(there)}")
+        raise UsageError(f"no {what} is named", where, fix)
     for name in asked or ():
         if name not in there:
-            raise UsageError(f"there is no {what} {name!r}", where, f"known: {', '.join(there)}")
+            raise UsageError(f"there is no {what} {name!r}", where, fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,12 +210,12 @@ class Expected:
     def __str__(self) -> str:
         """Write it for a person."""
         low, high = self.sessions
-        ends = f"{shown(self.good)}..{shown(self.bad)}"
+        ends = f"{self.good}..{self.bad}"
         lines = [
             f"a bisection of {ends} would take {low} to {high} sessions and about {counted(self.builds, 'build')}",
             "",
             f"commits  {counted(self.commits, 'commit')} behind {self.first}, up to {self.last}",
-            f"measure  {self.metric} of {', '.join(map(shown, self.benchmarks))}, {self.runs} runs a commit and session",
+            f"measure  {self.metric} of {', '.join(self.benchmarks)}, {self.runs} runs a commit and session",
             f"session  GOOD, one commit between and BAD; {low} to {high} of them where a step stands out "
             f"from the noise, up to {self.sessions_at_most} where it hardly does",
             f"build    {'; '.join(map(shown, self.build)) or 'nothing: the programs are files of the commits'}",

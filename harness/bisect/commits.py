@@ -26,7 +26,7 @@ from analysis.record.commits import (
     remedy_in,
     with_settings,
 )
-from analysis.words import command_line, shown
+from analysis.words import Name, command_line, shown
 
 from ..campaign.model import Command
 from ..errors import counted
@@ -292,14 +292,14 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
     Raises UsageError if there is no git or no repository, a revision is unknown, GOOD is not on BAD's first-parent
     line (then the commit that could be GOOD is named), or there is no commit or there are too many between them.
     """
-    root, git_dir = _repository_of(where)
+    (root, git_dir), good, bad = _repository_of(where), Name(good), Name(bad)
     first, last = (_resolved(root, name, word) for name, word in (("GOOD", good), ("BAD", bad)))
     if first == last:
         what = f"GOOD and BAD are one commit, {first[:_SHORT]}"
         raise UsageError(what, None, "name two commits: GOOD is the older one")
     listed = _listed(root, "--first-parent", "--reverse", f"{first}..{last}")
     if not listed:
-        what = f"there is no commit between {shown(good)} and {shown(bad)}: BAD is the older one"
+        what = f"there is no commit between {good} and {bad}: BAD is the older one"
         raise UsageError(what, None, command_line(("fairtrial", "bisect", bad, good)))
     if listed[-1][0] != last:
         raise StoreError("git's list of commits is cut off", str(root))
@@ -307,7 +307,7 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
     if before != [first]:
         raise _not_on_the_line(root, good, bad, before)
     if len(listed) > MOST and not every:
-        what = f"there are {counted(len(listed), 'commit')} between {shown(good)} and {shown(bad)}"
+        what = f"there are {counted(len(listed), 'commit')} between {good} and {bad}"
         raise UsageError(f"{what}, more than {MOST:,}", None, "name a later GOOD, or add --all")
     begin = _listed(root, "--no-walk", first)
     return CommitRange(
@@ -320,8 +320,8 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
                 place=place,
                 commit=sha,
                 tree=tree,
-                subject=shown(subject),
-                author=shown(author),
+                subject=Name(subject),
+                author=Name(author),
                 date=date,
             )
             for place, (sha, _, tree, subject, author, date) in enumerate([*begin, *listed])
@@ -346,14 +346,14 @@ def _repository_of(where: Path) -> tuple[Path, Path]:
 def _resolved(root: Path, name: str, word: str) -> str:
     try:
         if word:
-            asked = f"{word}^{{commit}}"
+            asked = word + "^{commit}"
             found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", asked)
             sha = found.removesuffix("\n").split("\n")[-1]
             if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", sha):
                 return sha
     except GitError:
         pass
-    what = f"{name} is no commit of this repository: '{shown(word)}'"
+    what = f"{name} is no commit of this repository: '{word}'"
     fix = "name a branch, a tag or a SHA; git log --oneline shows them"
     if _output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix += "; this clone is shallow: git fetch --unshallow brings the older ones"
@@ -371,7 +371,7 @@ def _listed(root: Path, *words: str) -> list[list[str]]:
 
 def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> UsageError:
     """Say that GOOD is none of BAD's first parents, and which commit could be GOOD."""
-    what = f"{shown(good)} is not on the first-parent line of {shown(bad)}"
+    what = f"{good} is not on the first-parent line of {bad}"
     if before:
         words = shlex.join([before[0][:12], bad])
         fix = f"the newest commit of that line that GOOD has too: fairtrial bisect {words}"

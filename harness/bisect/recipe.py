@@ -15,7 +15,7 @@ from typing import Any
 
 from analysis.errors import UsageError
 from analysis.record.yaml_reader import Document, Plain, Value, decoded, read_document
-from analysis.words import shown
+from analysis.words import Name
 
 from ..campaign.cells import entries
 from ..campaign.model import LAYOUT_SEED, Build, Campaign, Cell, texts_of
@@ -92,7 +92,7 @@ def recipe_of(
     root = commits.root.resolve()
     place = place_in(campaign, root, campaign.source.parent)
     if place is None:
-        what = f"the campaign lies outside of the repository {shown(str(root))}"
+        what = f"the campaign lies outside of the repository {Name(root)}"
         fix = "put it into the repository (it need not be committed), and begin there"
         raise UsageError(what, str(campaign.source), fix)
     named = campaign.baseline if variant is None else variant
@@ -106,7 +106,7 @@ def recipe_of(
     )
     build = next((one for one in campaign.builds if one.variant == named), None)
     if build is not None and build.each == "session":
-        what = f"the build of variant '{shown(named)}' belongs to each session (each: session), and a bisection builds each commit once"
+        what = f"the build of variant '{named}' belongs to each session (each: session), and a bisection builds each commit once"
         fix = "write a campaign for it whose build has no 'each' and no {layout_seed}, or name another --variant"
         raise UsageError(what, build.steps[0].mark, fix)
     for cell in cells:
@@ -131,7 +131,7 @@ def recipe_of(
 def _known(kind: str, name: str, names: Sequence[str], option: str) -> None:
     if name not in names:
         fix = known_here(name, names, names[:20])
-        raise UsageError(f"the campaign has no {kind} '{shown(name)}'", option, fix)
+        raise UsageError(f"the campaign has no {kind} '{Name(name)}'", option, fix)
 
 
 def files_of(cell: Cell) -> Iterator[Path]:
@@ -147,11 +147,11 @@ def _check(campaign: Campaign, root: Path, cell: Cell) -> None:
     program = cell.command.argv[0]
     inside = place_in(campaign, root, cell.cwd) is not None
     if Path(program).is_absolute() and place_in(campaign, root, Path(program)) is not None:
-        what = f"'{shown(program)}' is a file of your work tree: every commit would execute it"
+        what = f"'{Name(program)}' is a file of your work tree: every commit would execute it"
         fix = "name it by a path relative to 'cwd', which is then the commit's own"
         raise UsageError(what, cell.command.mark, fix)
     if not inside and not any(place_in(campaign, root, path) for path in files_of(cell)):
-        what = f"benchmark '{cell.benchmark}' is executed in {shown(str(cell.cwd))}, outside of the repository"
+        what = f"benchmark '{cell.benchmark}' is executed in {Name(cell.cwd)}, outside of the repository"
         fix = "give a 'cwd' in the repository: nothing of a commit would be measured"
         raise UsageError(what, cell.command.mark, fix)
 
@@ -172,7 +172,7 @@ def _inputs(
             continue  # the build may make it; whoever misses it says so
         taken[place] = sha256_file(root / place)
         notes.append(
-            f"{shown(str(place))} is not in {' and '.join(without)}: unless the build makes it, it is "
+            f"{Name(place)} is not in {' and '.join(without)}: unless the build makes it, it is "
             f"taken from the work tree, the same for all commits (sha256 {taken[place][:12]})"
         )
     return taken, notes
@@ -193,7 +193,7 @@ def _absolute(root: Path, cells: Sequence[Cell], build: Build | None) -> Iterato
     texts += [(text, "the build") for step in (build.steps if build else ()) for text in step.argv]
     found = [one for one in dict.fromkeys(texts) if str(root) in one[0] and str(root) != "/"]
     for text, where in found[:_NAMED]:
-        yield f"{where} names your work tree ({shown(text)}): that is the same for all commits"
+        yield f"{where} names your work tree ({Name(text)}): that is the same for all commits"
 
 
 # --- Which files of a built tree are the program, and when two commits are one program. A built ELF file is known by its

@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import ShapeError, opened, parse
-from analysis.words import shown
+from analysis.words import Name, shown
 
 from ..campaign.cells import layout_seed
 from ..campaign.model import LAYOUT_SEED, Command, filled
@@ -395,7 +395,7 @@ class Workshop:
 
     def _check_folder(self) -> None:
         folder, root = self.folder, self._recipe.root
-        where = f"--work-dir {shown(str(folder))}"
+        where = f"--work-dir {Name(folder)}"
         if folder.is_relative_to(root) or folder.is_relative_to(self._commits.git_dir):
             what = "builds cannot lie in the work tree, where other tools would find them"
             raise UsageError(what, where, "name a folder outside of it: --work-dir DIR")

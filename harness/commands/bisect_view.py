@@ -263,7 +263,7 @@ class WhyView(PartView):
         if measurement.position >= 0:
             self._runs += 1
         if measurement.outcome != "ok":
-            name = shown(f"{measurement.benchmark} / {measurement.variant}")
+            name = f"{measurement.benchmark} / {measurement.variant}"
             self._failures[name] += 1
             if self._failures[name] == 1:
                 super().say(f"a run of {name} failed: {shown(measurement.detail or '')}")
@@ -280,7 +280,7 @@ class WhyView(PartView):
 def said_of(variant: str, baseline: str, benchmarks: tuple[str, ...], how: str) -> str:
     """Say what is executed: ``why: new against old on text: 6 sessions``."""
     where = benchmarks[0] if len(benchmarks) == 1 else f"{len(benchmarks)} benchmarks"
-    return shown(f"{variant} against {baseline} on {where}: {how} (Ctrl-C ends it)")
+    return f"{variant} against {baseline} on {where}: {how} (Ctrl-C ends it)"
 
 
 def recorded(

@@ -24,7 +24,6 @@ from analysis.errors import CampaignError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
 from analysis.record.shapes import RESTORE
 from analysis.record.trial_files import CAMPAIGN
-from analysis.words import shown
 
 from ..campaign.model import Campaign, Isolation
 from ..campaign.resolve import MAX_SEED, load_campaign
@@ -501,7 +500,7 @@ def stored_commands(trial: Path) -> tuple[WantedCommand, ...]:
         return typed
     found = {cell.variant: shlex.join(cell.command.argv) for cell in campaign.cells}
     if lacking := [name for name in manifest.variants if name not in found]:
-        what = f"its manifest names commands that its campaign has not: {', '.join(map(shown, lacking))}"
+        what = f"its manifest names commands that its campaign has not: {', '.join(map(format, lacking))}"
         raise StoreError(what, str(trial), RESTORE)
     return tuple(WantedCommand(command=found[name], variant=name) for name in manifest.variants)
 

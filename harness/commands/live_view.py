@@ -18,7 +18,7 @@ from analysis.announcing import about, away
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.words import WIDTH, apart, shorten, shown
+from analysis.words import WIDTH, Name, apart, shown
 
 from ..errors import clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
@@ -148,7 +148,7 @@ class View:
         self._now = measurement
         key = (measurement.benchmark, measurement.variant)
         if measurement.outcome != "ok":
-            self._failed(measurement, shorten(" / ".join(key), 36))
+            self._failed(measurement, f"{Name(' / '.join(key)):.36}")
         elif measurement.wall_ns is not None and not (measurement.warmup or measurement.counted):
             bisect.insort(self._walls[key], measurement.wall_ns / 1e9)
         if measurement.outcome == "ok" and self._verbose:
@@ -188,7 +188,7 @@ class View:
         left = room - len(value) - len(spread)
         if left < _LEAST_NAME:
             return value.strip() if len(value.strip()) <= room else ""
-        return f"{shorten(name, left)}{value}{spread}"
+        return f"{Name(name):.{left}}{value}{spread}"
 
     def _failed(self, measurement: Measurement, label: str) -> None:
         self._failures[label] += 1
@@ -400,7 +400,6 @@ def _spread(values: Sequence[float]) -> str:
 
 _FIRST_PLAIN_S = 5.0  # until the first line of a comparison there; the next at doubling times
 _WIDTH = 79  # columns of the line at the most
-_NAME = 20
 _MARK = " · "
 
 
@@ -422,10 +421,10 @@ class CompareView(OneLineView):
 
     def of(self, wanted: Sequence[WantedCommand], tried: str, cap_s: float) -> None:
         """Hear what is compared, what the tries showed, and how long one measures at the most."""
-        names = apart([one.name or one.command for one in wanted], _NAME)
+        names = apart([one.name or one.command for one in wanted], 20)
         variants = (one.variant for one in wanted)
         self._names = {
-            variant: shorten(name, _NAME) for variant, name in zip(variants, names, strict=True)
+            variant: f"{Name(name):.20}" for variant, name in zip(variants, names, strict=True)
         }
         self._tried, self._cap_s = tried, cap_s
 

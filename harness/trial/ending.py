@@ -22,7 +22,7 @@ from analysis.record.trial_files import (
     StopRule,
     TrialStatus,
 )
-from analysis.words import WIDTH, command_line, next_lines, note_lines, shorten
+from analysis.words import WIDTH, Name, command_line, next_lines, note_lines
 
 from ..errors import counted, took, wrapped
 
@@ -67,7 +67,6 @@ class RowCounts:
 
 _ENDS_SHOWN = 8
 _CELLS_SHOWN = 3  # with failed runs, that are named
-_CELL = 40  # columns of the name of one
 
 
 def session_lines(ends: Sequence[SessionEnd]) -> list[str]:
@@ -114,7 +113,7 @@ def failures_text(how: Mapping[str, Mapping[str, int]]) -> str:
     worst = sorted(how.items(), key=lambda one: -sum(one[1].values()))
     alone = len(worst) == 1 and len(worst[0][1]) == 1  # the number stands before it
     named = [
-        f"{shorten(cell, _CELL)}: "
+        f"{Name(cell):.40}: "
         + ", ".join(outcome if alone else f"{count} {outcome}" for outcome, count in found.items())
         for cell, found in worst
     ]

@@ -39,7 +39,7 @@ from analysis.record.trial_files import (
     SessionEnd,
     StopRule,
 )
-from analysis.words import WIDTH, command_line, next_lines, shorten
+from analysis.words import WIDTH, Name, command_line, next_lines
 
 from ..errors import clock, counted, duration, moment, wrapped
 from .ending import (
@@ -255,12 +255,9 @@ class TrialProgress:
         return "\n".join(set_in + ([] if self.misfits else self.next_lines()))
 
 
-_NAME = 34  # columns of a trial's name in a list
-
-
 def listed(trials: Sequence[TrialProgress]) -> list[str]:
     """Set trials in a list, a line each: name, state, runs, and a few words."""
-    names = [shorten(one.trial, _NAME) for one in trials]
+    names = [f"{Name(one.trial):.34}" for one in trials]
     columns = (names, [one.word for one in trials], [one.counts for one in trials])
     wide = [max(map(len, column), default=0) for column in columns]
     heads = [
@@ -416,7 +413,7 @@ def _left(
 def _last(row: dict[str, Any] | None) -> str | None:
     if row is None:
         return None
-    name = shorten(f"{row['benchmark']} / {row['variant']}", 40)
+    name = f"{Name(row['benchmark'] + ' / ' + row['variant']):.40}"
     if row["outcome"] != "ok" or row.get("wall_ns") is None:
         return f"{name}: {row['outcome']}"
     return f"{name} {duration(row['wall_ns'] / 1e9)}"

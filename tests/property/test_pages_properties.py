@@ -32,7 +32,6 @@ from analysis.pages.model import (
     Caution,
     Column,
     CommandLine,
-    Name,
     Next,
     Note,
     Page,
@@ -52,7 +51,7 @@ from analysis.verdict.cautions import shown_cautions
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 from analysis.verdict.result import Verdict
-from analysis.words import shown
+from analysis.words import Name, shown
 from tests.examples import examples
 from tests.unit.analysis.conftest import build as synthetic
 

@@ -26,7 +26,7 @@ from ...data.matrix import PerformanceMatrix
 from ...data.pair import Match, match
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, Name, Page, Section, cautions_of, page, section, table_of
+from ...pages.model import Caution, Page, Section, cautions_of, page, section, table_of
 from ...pages.number_format import Word, outcome_word, word_of
 from ...pages.result import Result
 from ...stats.arguments import checks_arguments, chosen
@@ -42,7 +42,7 @@ from ...stats.ranks import (
     smallest_rank_sum_pvalue,
 )
 from ...stats.samples import Array, median, read_only
-from ...words import apart
+from ...words import Name, apart
 
 Winner = Literal["candidate", "baseline", "tie"]
 Outcome = Literal["candidate", "baseline", "undecided"]

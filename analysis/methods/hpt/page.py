@@ -16,7 +16,6 @@ from ...pages.model import Page, Section, merged, page, section, table_of
 from ...pages.result import Result, cautions_to_dict, plain
 from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
-from ...words import shorten
 from .compare import REFERENCES, Alternative, HptQuestion, HptResult, Scores, Ties, answer, ask
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
 from .winners import lines_of, stack
@@ -326,7 +325,7 @@ def _comparisons(context: HptContext) -> Iterator[str]:
             continue
         # of the side that the differences speak for, which is named
         ours = p <= 0.5
-        side = shorten(context.candidate if ours else context.baseline, 20)
-        one_sided = f"p {figures.pvalue(p if ours else both / 2)} for {side}"
+        side = context.candidate if ours else context.baseline
+        one_sided = f"p {figures.pvalue(p if ours else both / 2)} for {side:.20}"
         ends = ", ".join(figures.significant(end, 4) for end in (low, high))
         yield f"paired t on {test.on}: {one_sided}, {required} interval [{ends}]"

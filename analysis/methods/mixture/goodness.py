@@ -26,7 +26,7 @@ from ...pages.result import Result, plain
 from ...stats.arguments import between, checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, clock_step, read_only
 from ...stats.workers import MOST_WORKERS, Progress, at_once, in_order
-from ...words import shorten
+from ...words import Name
 from .fit import MOST_COMPONENTS, MOST_STARTS, check_floor_and_scale, fit_mixture, prepared
 from .model import Mixture, Scale
 
@@ -356,7 +356,7 @@ class CorpusFit(Result):
             of = figures.counted(self.mixture.components, "Gaussian")
             p = figures.pvalue(self.test.pvalue)
             found = f"{of}, distance {self.test.statistic:.4f}, p {p}"
-        text = section(f"{shorten(self.label, 40)}: {found}")
+        text = section(f"{Name(self.label):.40}: {found}")
         return Page(title="Gaussian mixture of a sample", sections=(text,))
 
 

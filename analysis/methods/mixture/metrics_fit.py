@@ -21,6 +21,7 @@ from ...pages.model import Caution, cautions_of
 from ...pages.result import plain
 from ...stats.arguments import checks_arguments, chosen, counted, numbers
 from ...stats.samples import Array, Flags, Indices, Integers
+from ...words import name_fields
 from .fit import MOST_COMPONENTS, at_limit, discarded
 from .model import LOG_2PI, Gaussians, Mixture, Parameters, finite, frozen, total_weight
 
@@ -93,6 +94,7 @@ class MixtureOfMetrics(Gaussians):
     references: tuple[str, ...] = REFERENCES
 
     def __post_init__(self) -> None:
+        name_fields(self, "names")
         w, m, c = (
             finite(getattr(self, name), name) for name in ("weights", "means", "covariances")
         )

@@ -38,7 +38,6 @@ from ...plots.marks import COLOURS
 from ...plots.paper import Picture, Sheet
 from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
-from ...words import shorten
 from .metrics_fit import (
     COUNTS,
     LEAST_CORRELATED,
@@ -101,7 +100,7 @@ def _panel(
     every = np.vstack([pairs, *(ring for both in rings for ring in both)])
     low, high = every.min(axis=0), every.max(axis=0)
     room = 0.05 * (high - low)
-    names = [shorten(mixture.names[j], 40) for j in two]
+    names = [f"{mixture.names[j]:.40}" for j in two]
     alone = len(mixture.names) == 2
     axes = Axes(x_label=names[0], y_label=names[1], title=_title(mixture) if alone else "")
     for k, side in enumerate("xy"):
@@ -199,7 +198,7 @@ def pairs_of_runs(
         (benchmark, trial.manifest.benchmarks, "benchmark"),
     ):
         if name not in known:
-            fix = f"known here: {', '.join(known)}"
+            fix = f"known here: {', '.join(map(format, known))}"
             raise UsageError(f"the trial has no {what} {name!r}", str(trial.path), fix)
     cell = trial.variant == trial.manifest.variants.index(variant)
     cell &= trial.benchmark == trial.manifest.benchmarks.index(benchmark)
@@ -301,7 +300,7 @@ class PlaneCell(Result):
 
     def detail(self, place: int) -> Section:
         """Set the clusters and their picture; `place` counts the cells of a page."""
-        name = " / ".join(shorten(one, 40) for one in (self.benchmark, self.variant))
+        name = f"{self.benchmark:.40} / {self.variant:.40}"
         if self.mixture is None or self.pairs is None:
             return section(f"{name}: {self.problem}")
         blocks = _clusters(self.mixture, f"clusters-{place}")
@@ -376,13 +375,15 @@ def plane_report(
     """Fit mixtures of several metrics, each divided by its spread first, to every cell."""
     known = list(dict.fromkeys(b for trial, _ in trials for b in trial.manifest.benchmarks))
     if benchmark is not None and benchmark not in known:
-        raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known: {', '.join(known)}")
+        fix = f"known: {', '.join(map(format, known))}"
+        raise UsageError(f"there is no benchmark {benchmark!r}", fix=fix)
     infos = {tuple(trial.metric(name).unit for name in metrics) for trial, _ in trials}
     if len(infos) > 1:
         raise AnalysisError("the trials differ in the metrics' units", fix="take one at a time")
     wanted = [
         (trial, name, variant)
-        for name in (known if benchmark is None else [benchmark])
+        for name in known
+        if benchmark in (None, name)
         for trial, variants in trials
         if name in trial.manifest.benchmarks
         for variant in variants
@@ -457,14 +458,14 @@ def _strongest(mixture: MixtureOfMetrics | None, *, within: bool) -> Cell:
         return ""
     if isinstance(r, float):
         return Value(f"{r:z.3f}", r)
-    names = [shorten(name, 10) for name in mixture.names]
+    names = [f"{name:.10}" for name in mixture.names]
     i, j = max(combinations(range(len(names)), 2), key=lambda pair: abs(float(r[pair])))
     return Value(f"{r[i, j]:z.3f} {names[i]}, {names[j]}", float(r[i, j]))
 
 
 def _clusters(mixture: MixtureOfMetrics, table: str) -> list[Block | str]:
     """Set the answer, and below it the table of the clusters with the best candidates."""
-    names = [shorten(name, 20) for name in mixture.names]
+    names = [f"{name:.20}" for name in mixture.names]
     below: list[Block | str] = []
     if len(names) > 2:
         below += [_long_table(mixture, table, names), _correlations(mixture, f"{table}-r", names)]

@@ -23,7 +23,6 @@ from ...plots.axes import (
 from ...plots.chart import arranged
 from ...plots.paper import Picture, Sheet
 from ...stats.samples import Array
-from ...words import shorten, shown
 from .model import Mixture
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def mixture_picture(
     word = "smaller" if better == "lower" else "larger"
     for axes in rows[-1]:
         axes.x_label = f"value of one run ({word} is better)"
-    title = shorten(shown(benchmark), 44)
+    title = f"{benchmark:.44}"
     if len(fitted) > len(drawn):
         title += f" (the first {len(drawn)} of {len(fitted)} variants)"
     height = 25.4 * (1.0 + 2.9 * len(drawn))
@@ -161,7 +160,7 @@ def _heading(cell: MixtureCell) -> str:
     """Say what is drawn, and below it what a reader should know before believing it."""
     k, modes = cell.fitted.components, cell.fitted.modes().size
     title = (
-        f"{shorten(shown(cell.variant), 30)}: {cell.values.size} runs, "
+        f"{cell.variant:.30}: {cell.values.size} runs, "
         f"{figures.counted(k, 'component')}, {figures.counted(modes, 'mode')}"
     )
     return "\n".join([title, *(caution.text for caution in cell.cautions)])

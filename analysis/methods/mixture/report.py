@@ -30,7 +30,6 @@ from ...pages.model import (
 )
 from ...pages.result import Result, plain
 from ...stats.workers import Progress, in_order
-from ...words import shorten
 from .cell import DIGITS, MixtureCell, MixtureOptions, mixture_cell
 from .fit import FEW_VALUES
 from .goodness import CorpusSummary, compile_kernels, corpus_summary
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from ...plots.paper import Picture
     from ...record.run_numbers import Better
 
-_NAME, _LONG_NAME, _SHORT_NAME = 24, 40, 14  # columns for names
 _PAIRS = 8  # pairs printed
 _WINNERS = 12  # variants of whom the chance to win is printed
 _SOME = 6  # variants or problems named before the rest is counted
@@ -134,7 +132,7 @@ class MixtureContest(Result):
         )
         more = [f"and {count - _WINNERS} more, each at most as likely"] if count > _WINNERS else []
         return section(
-            f"in a single run {shorten(best, _NAME)} is the {_superlative(self)} of {count} with "
+            f"in a single run {best:.24} is the {_superlative(self)} of {count} with "
             f"probability {chance(winner.estimate)}{within(winner)}",
             section(table, *more),
             *([section(*self._compared(best))] if self.pairs else []),
@@ -173,10 +171,9 @@ class MixtureContest(Result):
                 how = f"also when it is behind by less than {size}"
             yield f"with the shift {shift:g}: a run wins {how}"
         for one in shown:
-            first, second = (shorten(name, _SHORT_NAME) for name in (one.first, one.second))
             size = f"{one.mean_difference.estimate:.4g} {unit}".rstrip()
             ends = one.mean_difference.ends(".4g")
-            yield f"single runs of {first} and {second} lie {size}{ends} apart (I1)"
+            yield f"single runs of {one.first:.14} and {one.second:.14} lie {size}{ends} apart (I1)"
         if len(self.pairs) > _PAIRS:
             yield f"{len(self.pairs) - _PAIRS} more pairs: see --json"
 
@@ -242,11 +239,11 @@ class MixtureReport(Result):
         if not self.detailed:
             return self._overview()
         (one,) = self.benchmarks
-        names = [shorten(cell.variant, _LONG_NAME) for cell in one.cells]
-        alone = [shorten(cell.variant, 32) for cell in one.cells if len(names) == 1]
+        names = [f"{cell.variant:.40}" for cell in one.cells]
+        alone = [f"{cell.variant:.32}" for cell in one.cells if len(names) == 1]
         unit = figures.unit_text(self.unit)
         head = (
-            *(shorten(one.benchmark, _LONG_NAME), *alone),
+            *(f"{one.benchmark:.40}", *alone),
             f"{'smaller' if self.better == 'lower' else 'larger'} is better",
             *([f"all figures in {unit}"] if unit else ()),
         )
@@ -298,10 +295,10 @@ class MixtureReport(Result):
         contests = [one.contest for one in self.benchmarks if one.contest is not None]
         wins = Counter(contest.variants[contest.best] for contest in contests)
         if wins:
-            most = (f"{shorten(name, _NAME)} on {n}" for name, n in wins.most_common(_SOME))
+            most = (f"{name:.24} on {n}" for name, n in wins.most_common(_SOME))
             named = f"{', '.join(most)} of {wins.total()}"
             texts.append(f"most likely the {_superlative(self)} in a single run: {named}")
-        why = (f"{shorten(one.benchmark, _NAME)}: {one.problem}" for one in cells if one.problem)
+        why = (f"{one.benchmark:.24}: {one.problem}" for one in cells if one.problem)
         problems = list(dict.fromkeys(why))
         if len(problems) > _SOME:
             problems[_SOME:] = [f"{len(problems) - _SOME} more could not be fitted"]
@@ -442,7 +439,7 @@ def mixture_report(
         if benchmark not in names:
             known = figures.listed(names, 12)
             raise UsageError(f"there is no benchmark {benchmark!r}", fix=f"known: {known}")
-        names = (benchmark,)
+        names = (names[names.index(benchmark)],)
     detailed = len(names) == 1
     if options is None:
         options = MixtureOptions(resamples=500 if detailed else 200)

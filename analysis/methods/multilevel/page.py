@@ -13,7 +13,6 @@ from ...pages.difference import Compared
 from ...pages.model import (
     Caution,
     Cell,
-    Name,
     Page,
     ShortSentence,
     Value,
@@ -23,7 +22,7 @@ from ...pages.model import (
     table_of,
 )
 from ...pages.number_format import outcome_word
-from ...words import apart
+from ...words import Name, apart
 from .failures import fisher
 from .lines import UNEQUAL_VALUES, WIDEST, LineParts, is_printed, spread_of, times_as_many
 from .result import MOST_SHOWN, Line, Multilevel

@@ -34,7 +34,7 @@ from ...plots.paper import SMALL, Picture, Sheet
 from ...plots.texts import Box, Placed, Wanted, placed, wide
 from ...stats.arguments import checks_arguments, chosen, numbers
 from ...stats.samples import Array, read_only
-from ...words import shorten, shown
+from ...words import Name
 
 Scale = Literal["log", "covariance", "correlation"]
 
@@ -104,7 +104,7 @@ class Biplot(Result):
         column = self.loadings[:, component]
         order = np.argsort(-np.abs(column), kind="stable")
         count = int(np.searchsorted(np.cumsum(column[order] ** 2), 0.5)) + 1
-        named = [f"{shorten(self.benchmarks[k], 20)} ({column[k]:+.2f})" for k in order[:count]]
+        named = [f"{self.benchmarks[k]:.20} ({column[k]:+.2f})" for k in order[:count]]
         if count <= 3:
             return " and ".join([", ".join(named[:-1]), named[-1]] if count > 1 else named)
         return f"{count} benchmarks, most of all {named[0]}"
@@ -241,7 +241,7 @@ def biplot(
 
 
 def _names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
-    found = tuple(str(name) for name in names)
+    found = tuple(map(Name, names))
     if twice := [name for k, name in enumerate(found) if name in found[:k]]:
         raise UsageError(f"{kind} must have names of their own, and {twice[0]!r} is there twice")
     return found
@@ -302,8 +302,8 @@ def _cautions(
 
         quantile = float(stdtrit(n - 2, 0.975))
         least = f"{quantile / math.sqrt(n - 2 + quantile**2):.3f}"
-    same = figures.listed([shorten(name, 30) for name in constant], 3)
-    alone = f"{shorten(benchmarks[top], 40)!r} alone makes {100 * squares[top]:.0f} % of PC1: {fix}"
+    same = figures.listed([f"{name:.30}" for name in constant], 3)
+    alone = f"'{benchmarks[top]:.40}' alone makes {100 * squares[top]:.0f} % of PC1: {fix}"
     texts = {
         "one-benchmark-dominates": p > 2 and squares[top] > 0.5 and (alone, benchmarks[top]),
         "unit-decides": scale == "covariance"
@@ -362,10 +362,10 @@ def _form(values: Array, decimals: int | None) -> Callable[[float], str]:
 def _correlated(result: Biplot) -> pages.Section:
     names, r = result.benchmarks, result.correlations
     if len(names) <= _CORRELATED:
-        columns = pages.columns_of("<", *map(pages.Name, names))
+        columns = pages.columns_of("<", *map(Name, names))
         rows: list[tuple[pages.Cell, ...]] = []
         for name, row in zip(names, plain(r), strict=True):
-            rows.append((pages.Name(name), *(pages.value_of(x, "{:.2f}".format) for x in row)))
+            rows.append((Name(name), *(pages.value_of(x, "{:.2f}".format) for x in row)))
         every = pages.Table(name="correlations", columns=columns, rows=tuple(rows))
         return pages.section(every, title="correlations of the benchmarks")
     pairs = [(float(r[i, j]), i, j) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
@@ -373,7 +373,7 @@ def _correlated(result: Biplot) -> pages.Section:
     if not pairs:
         return pages.section("correlations: fewer than two benchmarks vary")
     ends = (
-        (label, pages.Value(f"{x:+.2f}", x), f"{shorten(names[i], 24)} and {shorten(names[j], 24)}")
+        (label, pages.Value(f"{x:+.2f}", x), f"{names[i]:.24} and {names[j]:.24}")
         for label, pick in (("least", min), ("most", max))
         for x, i, j in (pick(pairs, key=itemgetter(0)),)
     )
@@ -392,7 +392,6 @@ _BARS, _MANY = 6, 12  # components with a bar: next to a biplot, and in a figure
 _ROOM = 0.13  # of the extent, around it
 _FAR = 14  # points, from which on a thin line leads from a name to its place
 _DISTANCES = (5.0, 9.0, 15.0, 23.0, 33.0, 46.0)  # points from the place to its name
-_NAME = 22  # letters
 
 
 def biplot_picture(result: Biplot, sheet: Sheet | None = None) -> Picture:
@@ -527,7 +526,7 @@ class _Plane:
         for kind, names, those, places, css, count in groups:
             wanted = [
                 Wanted(
-                    shorten(shown(names[k]), _NAME), *places[k], -rank,
+                    f"{names[k]:.22}", *places[k], -rank,
                     (places[k][0] - middle[0], places[k][1] - middle[1]) if kind == "arrows" else None,
                 )
                 for rank, k in enumerate(those)

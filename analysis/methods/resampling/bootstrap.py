@@ -45,7 +45,6 @@ INTERVAL_REFERENCES = (
     "Computer Science 2018, section 4",
     "B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 12 to 14",
 )
-_INTERVAL_NAME = 40  # columns for a variant's name in a sentence
 _LEVELS = (0.005, 0.025, 0.25, 0.5, 0.75, 0.975, 0.995)
 _KINDS = {
     "percentile": "percentile",
@@ -115,7 +114,7 @@ class BootstrapInterval(Result):
     @property
     def conclusion(self) -> str:
         """The interval, in one sentence."""
-        ours, theirs = apart((self.candidate, self.baseline), _INTERVAL_NAME)
+        ours, theirs = apart((self.candidate, self.baseline), 40)
         n = len(self.benchmarks)
         over = f"over {f'these {n} benchmarks' if n > 1 else 'this benchmark'}"
         # two digits of the interval's width

@@ -31,7 +31,7 @@ from ...pages.result import Result, plain
 from ...record.run_numbers import Better
 from ...stats.arguments import checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
-from ...words import apart, shorten
+from ...words import apart
 
 
 def with_spread(values: Sequence[float], spread: float) -> list[str]:
@@ -58,7 +58,6 @@ DISTRIBUTION_REFERENCES = (
 )
 _THINNEST = 1e-304  # a width whose density is a number
 _REACH = 4.0  # bandwidths that the grid goes beyond the values
-_NAME = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +139,7 @@ class EmpiricalDistribution(Result):
         unit = f" {figures.unit_text(self.unit)}".rstrip()
         each = f"one run of each of {figures.counted(len(self.benchmarks), 'benchmark')}"
         return (
-            f"{shorten(self.name, _NAME)}: the {self.mean} mean of one pass ({each}) has the "
+            f"{self.name:.32}: the {self.mean} mean of one pass ({each}) has the "
             f"median {median}{unit}, and lies between {q1} and {q3}{unit} in half of all passes"
         )
 
@@ -214,7 +213,7 @@ class DistributionComparison(Result):
         """How often a pass of the first system beats one of each other."""
         if len(self.systems) == 1:
             return self.systems[0].conclusion
-        first, *others = apart([system.name for system in self.systems], _NAME)
+        first, *others = apart([system.name for system in self.systems], 32)
         word = outcome_word("faster", timed=figures.timed(self.systems[0].unit))
         beaten = zip(others[:3], self.wins[0][1:4], strict=True)
         shares = (f"{percent(share)} of pairs against {name}" for name, share in beaten)

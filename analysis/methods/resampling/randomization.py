@@ -43,7 +43,6 @@ RANDOMIZATION_REFERENCES = (
     "in Genetics and Molecular Biology 9(1), 2010",
 )
 
-_RANDOMIZATION_NAME = 32  # columns for a variant's name in a sentence
 _QUANTILES = {"q025": 0.025, "q25": 0.25, "median": 0.5, "q75": 0.75, "q975": 0.975}
 _EXTREME = {"candidate": "so high", "baseline": "so low", "two-sided": "so far from 1"}
 
@@ -97,7 +96,7 @@ class RandomizationTest(Result):
     @property
     def conclusion(self) -> str:
         """What the test says, in one sentence."""
-        ours, theirs = apart((self.candidate, self.baseline), _RANDOMIZATION_NAME)
+        ours, theirs = apart((self.candidate, self.baseline), 32)
         n = len(self.benchmarks)
         over = f"these {n} benchmarks" if n > 1 else "this benchmark"
         good = "fast" if self.timed else "good"

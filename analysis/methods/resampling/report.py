@@ -17,7 +17,7 @@ from ...plots import axes as plots
 from ...plots.chart import arranged
 from ...plots.paper import Picture, Sheet
 from ...stats.arguments import stream
-from ...words import apart, shorten, shown
+from ...words import apart
 from .bootstrap import BootstrapInterval, Interval, Sides, bootstrap_speedup
 from .distribution import DistributionComparison, compare_distributions, summaries
 from .randomization import Alternative, RandomizationTest, randomization_test
@@ -128,7 +128,6 @@ def resampling_report(
 
 
 _SHEET = Sheet(width=218.4)
-_NAME = 30
 _BINS = 60
 _CURVES = 6  # systems drawn in colours of their own; more are drawn as boxes only
 _MOST_BOXES = 40
@@ -138,7 +137,7 @@ def resampling_picture(report: ResamplingReport) -> Picture:
     """Draw the ratio among those of random assignments, and the empirical distributions."""
     boxes = 0.5 + 0.3 * min(len(report.distributions.systems), _MOST_BOXES)
     curves, summaries = _passes(report.distributions)
-    ours, theirs = apart((report.test.candidate, report.test.baseline), _NAME)
+    ours, theirs = apart((report.test.candidate, report.test.baseline), 30)
     rows = [[_null(report.test, report.interval)], [curves], [summaries]]
     title, height = f"{ours} against {theirs}", (6.5 + boxes) * 25.4
     return arranged(_SHEET, rows, height, heights=(3, 3, boxes), title=title)
@@ -210,7 +209,7 @@ def _passes(comparison: DistributionComparison) -> tuple[plots.Axes, plots.Axes]
     plots.density_axis(above, scale, first.unit, top, of="passes")
     for k, (system, curve) in enumerate(zip(systems, densities, strict=False)):
         css = f"c{k} d{k}"
-        above.keys.append(plots.Key(shorten(shown(system.name), _NAME), f"{css} interval"))
+        above.keys.append(plots.Key(f"{system.name:.30}", f"{css} interval"))
         if curve is None:
             above.upright(system.median, f"{css} interval")
             continue
@@ -221,7 +220,7 @@ def _passes(comparison: DistributionComparison) -> tuple[plots.Axes, plots.Axes]
     if not known:
         x = scale.low + 0.03 * (scale.high - scale.low)
         above.text(x, 0.9 * top, "the passes do not vary", "one")
-    below = plots.rows_down([shorten(shown(one.name), 20) for one in some], small=True)
+    below = plots.rows_down([f"{one.name:.20}" for one in some], small=True)
     plots.quantity_axis(below, "x", scale, first.unit)
     for y, system in enumerate(some):
         css = f"c{y}" if y < _CURVES else "one"

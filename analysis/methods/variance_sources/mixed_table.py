@@ -21,7 +21,7 @@ from ...errors import AnalysisError, UsageError
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.samples import read_only
-from ...words import shorten
+from ...words import Name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,6 @@ _DAY_S = 86400.0
 MOST_FLAGS = 100  # that are covariates, as published
 MOST_CELLS = 20_000_000  # as objects in memory: some 2 GB
 _PARQUET = b"PAR1"
-_SHORT = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -289,8 +288,8 @@ def _of_csv(opened: Opened) -> MixedTable:
         if odd is not None:
             where = f"line {start + odd}" if straight else f"row {odd + 1}"
             what = (
-                f"the column {shorten(name, _SHORT)!r} holds numbers nearly everywhere, "
-                f"and {shorten(texts[odd], _SHORT)!r} ({where}): its cells were taken "
+                f"the column '{Name(name):.30}' holds numbers nearly everywhere, "
+                f"and '{Name(texts[odd]):.30}' ({where}): its cells were taken "
                 "as levels. Leave a cell empty where the number is unknown"
             )
             cautions.append(Caution("numbers-as-levels", what, (name,)))

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 
 from ...pages import number_format as figures
 from ...pages.as_text import natural_width
-from ...pages.model import Block, Cell, Name, Page, Section, Table, Value, page, section, table_of
+from ...pages.model import Block, Cell, Page, Section, Table, Value, page, section, table_of
 from ...pages.result import Result
-from ...words import shorten
+from ...words import Name
 from .across import Across, Importance
 from .covariates import AS_LEVELS, Kind, spoken
 
@@ -160,7 +160,6 @@ class Sources(Result):
         return page(self, f"sources of variation of {self.response}: {of}", *parts)
 
 
-_NAME = 24  # columns for names of benchmarks and variants
 _Groups = Mapping[tuple[str | None, str], Mapping[Source, Component]]
 _SOURCES: Mapping[Source, str] = {
     "benchmark": "benchmarks",
@@ -216,9 +215,9 @@ def _component_text(groups: _Groups) -> Iterator[str]:
         inside = {name: one.sd**2 for name, one in parts.items() if name != "benchmark"}
         if total := sum(inside.values()):
             shares = (f"{_percent(v / total)} between {_SOURCES[s]}" for s, v in inside.items())
-            some = f"{shorten(variant, _NAME)}, benchmarks aside"
+            some = f"{variant:.24}, benchmarks aside"
             if bench is not None:
-                some = f"{shorten(bench, _NAME)} / {shorten(variant, _NAME)}"
+                some = f"{bench:.24} / {variant:.24}"
             yield f"{some}: the variance lies {', '.join(shares)}"
 
 
@@ -239,7 +238,6 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.005 or share == 0 else "< 1 %"
 
 
-_FACTOR_NAME = 20
 _SENTENCES = 12
 _LEAST_ROWS, _FACTOR_ROWS = 10, 40
 _NEAR = 1e-9
@@ -311,7 +309,7 @@ def _tests(found: Sources) -> int:
 
 def _factor_text(one: Factor, found: Sources) -> str:
     response = found.response
-    where = f"{shorten(one.benchmark, _FACTOR_NAME)} / {shorten(one.variant, _FACTOR_NAME)}"
+    where = f"{one.benchmark:.20} / {one.variant:.20}"
     name = spoken(one.factor)
     if one.effect_of == "sd":
         how = f"a standard deviation more of {name} goes with {_ratio(one)} {response}"
@@ -391,7 +389,7 @@ def _levels(one: Factor) -> tuple[str, str]:
     highest, lowest = one.highest or "", one.lowest or ""
     if one.factor == "time_of_day":
         highest, lowest = (re.sub(r"\d+(\.\d+)?", clock, level) for level in (highest, lowest))
-    return shorten(highest, _FACTOR_NAME), shorten(lowest, _FACTOR_NAME)
+    return f"{Name(highest):.20}", f"{Name(lowest):.20}"
 
 
 def mode_sections(found: Sources) -> tuple[Section, ...]:
@@ -417,7 +415,7 @@ def mode_sections(found: Sources) -> tuple[Section, ...]:
 
     several = len(found.of) > 1
     parts = (
-        f"{shorten(one.benchmark, _NAME)} / {shorten(one.variant, _NAME)}"
+        f"{one.benchmark:.24} / {one.variant:.24}"
         f"{f' in {one.trial}' if several else ''}: {one.sentence}"
         for one in found.modes
         if one.sentence

@@ -24,7 +24,7 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError, library_
 from ...pages.model import Caution, cautions_of, merged
 from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, Indices, read_only
-from ...words import shorten
+from ...words import Name
 from .across import REFERENCES, Across, Agreement, CovariateUsed
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
 from .result import Sources
@@ -44,7 +44,6 @@ from .systems_table import (
 
 FOLDS = 10
 REPEATS = 10
-_NAME = 30
 _CURVES = 6  # covariates whose partial dependence is shown
 
 
@@ -68,10 +67,10 @@ def _table_cautions(
         "few-families": 0 < count < 10
         and f"there are {count} families only: the grouped correlation and its interval rest on few",
         "rows-without-family": without_family > 0
-        and f"{without_family:,} rows have no {shorten(group or '', _NAME)!r}: they were held out "
+        and f"{without_family:,} rows have no '{Name(group or ''):.30}': they were held out "
         "together, as one family",
         "covariate-numbers-rows": [
-            (f"the column {shorten(column.name, _NAME)!r} {text}", column.name)
+            (f"the column '{Name(column.name):.30}' {text}", column.name)
             for column in columns
             if column.numeric
             and np.array_equal(np.sort(column.values[rows]), column.values[rows].min() + every)
@@ -82,7 +81,7 @@ def _table_cautions(
 
 def across_cautions(found: Across, response: Response) -> tuple[Caution, ...]:
     """Say what one response's answer lacks."""
-    text, by_runs = shorten(response.name, 60), response.resamples is None
+    text, by_runs = f"{Name(response.name):.60}", response.resamples is None
     left, ceiling = response.left_out, found.ceiling
     why = "the cell is empty" if by_runs else "a benchmark has no run"
     if response.kind == "variation":
@@ -335,7 +334,7 @@ def _across(
     top = [names.index(one.factor) for one in shares[:_CURVES] if one.mean > 0]
     grouped = families is not None
     return Across(
-        response=response.name,
+        response=Name(response.name),
         kind=response.kind,
         rows=len(y),
         left_out=response.left_out,

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...pages import number_format as figures
-from ...pages.model import Block, Cell, Figure, Name, Section, Value, section, table_of
+from ...pages.model import Block, Cell, Figure, Section, Value, section, table_of
 from ...plots.axes import Axes, Scale, quantity_scale, quantity_ticks, rows_down
 from ...plots.chart import arranged, stacked
 from ...plots.paper import Picture, Sheet
-from ...words import shorten, shown
+from ...words import Name
 
 if TYPE_CHECKING:
     from ...stats.samples import Array
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 12  # covariates in a table
-_COVARIATE = 40
 
 
 def systems_text(responses: Sequence[Across]) -> str:
@@ -48,7 +47,7 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
         rest = (f"and {left} more, each less (--json gives all)",) * (left > 0)
         return table_of(f"{name}{end}", things[:_SHOWN], *columns), *rest
 
-    name = shorten(found.response, 60)
+    name = f"{found.response:.60}"
     out = "families" if found.importance_of == "grouped" else "rows"
     held = [("rows at random", found.random), ("whole families", found.grouped)]
     once = found.test_share is not None
@@ -118,12 +117,12 @@ def _of_response(found: Across, end: str, *, several: bool) -> Iterator[Section]
 
 
 def _answers(found: Across) -> Iterator[str]:
-    name = shorten(found.response, 60)
+    name = f"{found.response:.60}"
     once = "" if found.test_share is None else f" ({100 * found.test_share:g} %, once)"
     text = f"held out at random{once}, predicted and measured {name} correlate by "
     text += _correlation(found.random)
     if found.grouped is not None:
-        by = f"{found.families:,} by {shorten(found.group or '', _COVARIATE)!r}"
+        by = f"{found.families:,} by '{Name(found.group or ''):.40}'"
         text += f"; for families held out as a whole ({by}), by {_correlation(found.grouped)}"
     yield f"For systems {text}."
     if found.ceiling is not None:
@@ -177,7 +176,7 @@ def systems_picture(responses: Sequence[Across]) -> Picture:
         if one.grouped is not None and one.predicted_grouped is not None:
             held = one.predicted_grouped
             upper.append(_against(one.measured, held, one.grouped, "families held out"))
-        title = f"{shorten(shown(one.response), 70)} · {one.rows:,} systems"
+        title = f"{one.response:.70} · {one.rows:,} systems"
         pictures.append(arranged(_SHEET, [[*upper, _bars(one)]], _HIGH + 6, title=title))
         lower = [histogram_of(one), *map(_curve, one.dependence[:_CURVES])]
         pictures.append(arranged(_SHEET, [lower], _HIGH))
@@ -225,7 +224,7 @@ def histogram_of(found: Across) -> Axes:
 def _bars(found: Across) -> Axes:
     top = found.importance[:_BARS]
     bars = [(100 * max(one.mean, 0.0), 100 * one.sd) for one in top]
-    axes = rows_down([shorten(shown(one.factor), 22) for one in top], small=True)
+    axes = rows_down([f"{Name(one.factor):.22}" for one in top], small=True)
     axes.x = Scale(0.0, 1.05 * (max(mean + sd for mean, sd in bars) or 1.0))
     axes.x_ticks = quantity_ticks(axes.x, "1", 5)
     for y, (mean, sd) in enumerate(bars):
@@ -240,7 +239,7 @@ def _curve(one: Dependence) -> Axes:
     """Draw the mean prediction over a covariate: a line with a band, or a dot for each level."""
     points = one.points if one.kind == "numeric" else one.points[:_LEVELS]
     means, sds = np.array([p.mean for p in points]), np.array([p.sd or 0.0 for p in points])
-    low, high, title = means - sds, means + sds, shorten(shown(one.factor), 32)
+    low, high, title = means - sds, means + sds, f"{Name(one.factor):.32}"
     across = quantity_scale([*low, *high], log=False)
     if one.kind == "numeric":
         at = np.array([float(point.at) for point in points])
@@ -253,7 +252,7 @@ def _curve(one: Dependence) -> Axes:
         axes.curve(at, means, "c0 curve")
         axes.spots(at, means, "c0", r=1.4)
         return axes
-    names = [shorten(shown(str(point.at)), 16) for point in points]
+    names = [f"{Name(point.at):.16}" for point in points]
     axes = rows_down(names, x=across, small=True, title=title, x_label="mean prediction")
     axes.x_ticks = quantity_ticks(across, "1", 4)
     for y in range(len(names)):

@@ -31,7 +31,7 @@ import numpy as np
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...stats.samples import Array, Indices
-from ...words import shorten
+from ...words import Name
 from .across import Ceiling
 from .mixed_table import MixedTable, TableColumn
 
@@ -130,7 +130,7 @@ def _numbers(table: MixedTable, name: str, text: str) -> Array:
     if column.levels is not None:
         wrong = next((one for one in column.levels if not _is_number(one)), column.levels[0])
         row = int(np.flatnonzero(column.values == column.levels.index(wrong))[0])
-        what = f"{text} {name!r} is no number: {shorten(wrong, 40)!r} stands there"
+        what = f"{text} {name!r} is no number: '{Name(wrong):.40}' stands there"
         fix = "leave the cell empty where it was not measured, or name another column"
         raise AnalysisError(what, table.place(row), fix)
     if not column.known.any():
@@ -323,14 +323,14 @@ def check_covariates(
     for column in columns:
         there = column.values[rows]
         known = there[~np.isnan(there)]
-        levels, name = len(np.unique(known)), repr(shorten(column.name, 40))
+        levels, name = len(np.unique(known)), f"'{Name(column.name):.40}'"
         if not levels:
             why[column.name] = f"{name} has no value in any row"
         elif levels == 1:
             kind = "value" if column.numeric else "level"
-            first = shorten(column.text(int(rows[~np.isnan(there)][0])), 30)
+            first = Name(column.text(int(rows[~np.isnan(there)][0])))
             some = "" if len(known) == len(rows) else ", where it has one"
-            why[column.name] = f"{name} is constant: one {kind}, {first!r}, in all rows{some}"
+            why[column.name] = f"{name} is constant: one {kind}, '{first:.30}', in all rows{some}"
         elif not column.numeric and levels == len(known):
             why[column.name] = f"{name} has as many levels as rows ({levels:,}): it names each row"
     if why:

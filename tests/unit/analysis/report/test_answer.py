@@ -192,10 +192,3 @@ def test_the_headline_is_the_sentence_of_the_verdict(subject: Make) -> None:
     ):
         one = subject(factors, sessions=6)
         assert headline(one.verdict) == one.verdict.sentence
-
-
-@pytest.mark.parametrize("name", ["<b>", "a" * 60, "\N{RIGHT-TO-LEFT OVERRIDE}evil", "x\x1b[0m"])
-def test_a_name_in_the_headline_is_short_and_cannot_act(subject: Make, name: str) -> None:
-    found = headline(subject({"base": EVEN, name: FAST}).verdict)
-    assert found.isprintable()
-    assert len(found.partition(" ")[0]) <= max(28, len(name) + 5)

@@ -217,15 +217,6 @@ def test_one_variant_stands_alone(synthetic, tmp_path):
     assert [one["benchmark"] for one in brief["alone"]] == list(BENCHES)
 
 
-def test_names_that_are_not_ours_are_shown(synthetic, tmp_path):
-    name = "a\x1b[31m\n" + "x" * 60
-    data = {v: {name: [1.0, 1.1, 0.9, 1.05]} for v in ("old", "n\u202eew")}
-    told = text(brief_of(subject(synthetic(data, sessions=2), tmp_path)))
-    assert "\x1b" not in told
-    assert "\u202e" not in told
-    assert "a␛[31m␊xxxxx" in told
-
-
 def commands(text):
     return [
         line.partition("}")[0].removeprefix("\\newcommand{\\")

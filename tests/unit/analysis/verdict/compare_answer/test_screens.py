@@ -6,8 +6,6 @@ import io
 import json
 from dataclasses import replace
 
-import pytest
-
 from analysis.commands.compared import write_exports
 from analysis.verdict.compare import Standing, answer_sentence, screen_of
 
@@ -70,12 +68,6 @@ def test_names_stand_without_quotes(compared):
 new takes 47 % less time than old
 (44 to 49 %; 36 runs each in 6 sessions, 1.2 s)"""
     )
-
-
-@pytest.mark.parametrize("others", [(), (("b", 0.05, 0.05),)])
-def test_what_a_terminal_would_obey_is_written_out(compared, others):
-    first, *_ = screen_of(compared((("a\x1b[31m", 0.1, 0.05), *others))).split("\n")
-    assert "'a␛[31m'" in first
 
 
 def test_some_failed_runs_are_noted_and_the_answer_stands(compared, failing):
