@@ -190,7 +190,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any value that a result holds
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None  # JSON has neither nan nor infinity
-    return value
+    return str(value) if isinstance(value, str) else value  # of a name the text
 
 
 def object_of(value: Any) -> dict[str, Any]:  # noqa: ANN401 - of any dataclass

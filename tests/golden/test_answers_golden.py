@@ -29,9 +29,8 @@ def evil(shape: Shape) -> Shape:
     """Give everything in a trial a name that is long, and that a terminal would obey."""
     variants, benches = (tuple(map(EVIL.format, one)) for one in (shape.variants, shape.benchmarks))
     fails = {(EVIL.format(a), EVIL.format(b)): share for (a, b), share in shape.fails.items()}
-    called = shape.manifest | {key: EVIL.format(key) for key in ("trial", "campaign_name")}
-    named = replace(shape, variants=variants, benchmarks=benches, fails=fails, manifest=called)
-    return replace(named, host=EVIL.format("host"))
+    called = shape.manifest | {key: EVIL.format(key) for key in ("trial", "campaign_name", "host")}
+    return replace(shape, variants=variants, benchmarks=benches, fails=fails, manifest=called)
 
 
 @pytest.fixture(scope="module")

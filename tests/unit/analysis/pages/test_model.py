@@ -38,6 +38,7 @@ from analysis.pages.model import (
 from analysis.pages.result import Result, plain as result_plain
 from analysis.verdict.judging import judge
 from analysis.version import VERSION
+from analysis.words import Name
 
 
 def page(*sections: Section, **more: Any) -> Page:
@@ -338,13 +339,13 @@ def test_the_head_comes_first_and_only_once() -> None:
         (float("nan"), None),
         ({1: (2, 3)}, {"1": [2, 3]}),
         (Caution("c", "text"), "text"),
-        ("word", "word"),
+        (Name("word\n"), "word\n"),
         (True, True),
         (None, None),
     ],
 )
 def test_values_as_json_types(value: Any, want: Any) -> None:
-    assert result_plain(value) == want
+    assert (type(found := result_plain(value)), found) == (type(want), want)
 
 
 def test_a_caution_is_known_by_its_code_and_what_it_is_about() -> None:
