@@ -467,7 +467,7 @@ def _series(trial: Trial, variants: Sequence[str] | None) -> tuple[str, ...]:
         names = tuple(name for name in found if name in trial.manifest.variants)
     if len(names) < 2:
         raise UsageError("a series has two variants or more", where, "measure more variants")
-    return names
+    return tuple(map(Name, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,7 +524,7 @@ class _Judging:
         )
         best = found.likeliest if np.isnan(least).all() else int(np.nanargmin(least))
         return OrderedLine(
-            name=table.name,
+            name=Name(table.name),
             outcome=outcome,
             sessions=len(table.logs),
             best=places[best],

@@ -55,8 +55,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field of a record
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return value
+        return {str(name): _plain(one) for name, one in value.items()}
+    return str(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -420,8 +420,8 @@ def test_texts_of_commits_can_be_shown(repository):
     name = "A\x1b[31m\u202ebad"
     repository.commit("\x1b]0;owned\x07 a\tb", {"a": "1"}, GIT_AUTHOR_NAME=name)
     last = commits_between(repository.path, "HEAD~1", "HEAD").commits[1]
-    assert last.subject == "␛]0;owned␇ a␉b"
-    assert last.author == "A␛[31mU+202Ebad"
+    assert f"{last.subject}" == "␛]0;owned␇ a␉b"
+    assert f"{last.author}" == "A␛[31mU+202Ebad"
 
 
 def test_bytes_of_another_encoding_become_text(repository):
