@@ -46,7 +46,11 @@ Dress = Literal["numbers", "wide-csv", "matrix"]
 VALUES = "values"  # the benchmark of a plain list of numbers
 # A first heading that says: this column holds names or run numbers, whatever they look like.
 _LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
-_LABEL |= {"task", "id", "index", "no", "nr", "run", "runs", "iteration"}
+_LABEL |= {"task", "id", "no", "nr"}
+# One that numbers runs, where the cells below count from 0 or 1; "" is an index of pandas.
+_NUMBERS = re.compile(
+    r"#|index|((run|rep|repetition|trial|iteration|invocation|execution)s?[ _\-]*(#|no|nr|number|id|index)?\.?)?"
+)
 _RUN = re.compile(
     r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
 )
@@ -114,11 +118,12 @@ def read_text(
     samples = _samples(source, found, decimal)
     several = next((one.about for one in found.cautions if one.about[1:]), ())
     if several and strict and layout is None:
-        first = rows[0][0].text
+        first, texts = rows[0][0].text, not is_numeric(rows[1][0].text)
         units = [name[name.rfind("(") :] for name in several if "(" in name] or [""]
         alike = [name for name in several if name.endswith(max(units, key=units.count))]
-        roles = f"benchmark={first or 'benchmark'}, variant={'+'.join(alike)}"
-        fix = "" if first else "head the names 'benchmark', and "
+        roles = f"benchmark={first or 'benchmark'}, " * bool(first or not texts)
+        roles += f"variant={'+'.join(alike)}"
+        fix = "" if first or texts else "head the names 'benchmark', and "
         fix += f"say which: --columns '{roles}', or --layout rows for runs"
         what = f"the columns {figures.listed(several, 4)} may be variants, or runs of one"
         _refuse_cell(source, rows[0][1], what, fix)
@@ -187,17 +192,18 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     body = rows[1:] if header else rows
     if not body:
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
-    heading = rows[0][0].text.lower() if header else None
-    labelled = heading in _LABEL or not is_numeric(body[0][0].text)
+    label = rows[0][0].text if header else None
+    labelled = _is_label(label) or not is_numeric(body[0][0].text)
     if layout == "columns":
         return _columns(rows, body, source, mark, header=header, labelled=labelled)
     cautions: list[Caution] = []
-    if header and not labelled:
-        above = tuple(cell.text for cell in rows[0] if not _RUN.fullmatch(cell.text))
+    if label is not None and (_numbers_runs(label, body) or not labelled):
+        own = rows[0][labelled:]
+        above = tuple(cell.text for cell in own if not _RUN.fullmatch(cell.text))
         plain = all(is_numeric(cell.text) or not cell.text for row in body for cell in row)
         if above and plain and layout is None and len(rows[0]) == max(map(len, body)):
-            return _named_columns(rows, source, mark, above)
-        cautions.append(_headings_left_out(rows[0][0]))
+            return _named_columns(rows, source, mark, above, labelled=labelled)
+        cautions += [_headings_left_out(rows[0][0])] * (not labelled)
     dress: Dress = "wide-csv" if header and labelled else "matrix"
     if not labelled and not header:
         _require_one_kind(source, body, layout)
@@ -209,7 +215,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         cautions.append(Caution("columns-as-runs", text, tuple(named)))
     names = [row[0] for row in body]
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
-    if heading not in _LABEL and odd is not None:
+    if not _is_label(label) and odd is not None:
         if not is_numeric(odd.text):
             what = f"{shown(odd.text)} is not a number"
             _refuse_cell(source, odd, what, "write it without blanks")
@@ -218,14 +224,29 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     return _Found(names, [row[1:] for row in body], dress, cautions)
 
 
-def _named_columns(rows: _Rows, source: str, mark: str, named: tuple[str, ...]) -> _Found:
+def _is_label(heading: str | None) -> bool:
+    return heading is not None and bool(
+        heading.lower() in _LABEL or _NUMBERS.fullmatch(heading.lower())
+    )
+
+
+def _numbers_runs(heading: str, body: _Rows) -> bool:
+    """Tell whether the first column counts the runs of the others."""
+    first = [row[0].text for row in body]
+    counts = (list(map(str, range(k, k + len(first)))) for k in (0, 1))
+    return first in counts and _NUMBERS.fullmatch(heading.lower()) is not None
+
+
+def _named_columns(
+    rows: _Rows, source: str, mark: str, named: tuple[str, ...], *, labelled: bool
+) -> _Found:
     """Take each column as a benchmark: names above numbers part no rows."""
     listed = figures.listed(named, 4)
     if len(rows) <= _FEW:
         what = f"{listed} may be the names of columns, and {len(rows) - 1} rows of numbers are below them"
         fix = "add --layout columns if each column is a benchmark, or --layout rows (layout= in Python)"
         _refuse_cell(source, rows[0][0], what, fix)
-    found = _columns(rows, rows[1:], source, mark, header=True, labelled=False)
+    found = _columns(rows, rows[1:], source, mark, header=True, labelled=labelled)
     text = f"each column was taken as a benchmark: {listed}; --layout rows takes each row"
     return _Found(found.names, found.grid, found.dress, [Caution("columns-as-benchmarks", text)])
 
@@ -277,7 +298,7 @@ def _at(row: list[PlacedText], k: int) -> PlacedText:
 def _header(source: str, row: list[PlacedText]) -> bool:
     """Tell whether the first row holds headings; refuse one that is half numbers, half text."""
     rest = [cell for cell in row[1:] if cell.text]
-    if row[0].text.lower() in _LABEL:
+    if _is_label(row[0].text):
         return True
     words = [cell for cell in rest if not is_numeric(cell.text)]
     if not rest:

@@ -519,7 +519,11 @@ class LongTable:
         }  # fmt: skip
         behind, parts = runs | behind, []
         for role, places in roles.items():
-            there = [self.headings[k].strip() + behind.get(k, "") for k in places if k is not None]
+            there = [
+                (self.headings[k].strip() or "''") + behind.get(k, "")
+                for k in places
+                if k is not None
+            ]
             if there or role in literal:
                 words = f"'{literal[role]}'" if role in literal else "+".join(there)
                 parts.append(f"{role}={words}")

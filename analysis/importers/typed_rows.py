@@ -12,20 +12,23 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..data.matrix_file import Dress, TextTable, read_text, table_in
+from ..data.matrix import PerformanceMatrix
+from ..data.matrix_file import Dress, MatrixTable, TextTable, read_text, table_in
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
+from ..record.run_numbers import Better
 from .cell_roles import Coded
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Columns, Real, long_file
-from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
+from .parsing import ForeignCell, ForeignFile, float_of, foreign_file, in_base_unit, within
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 
@@ -51,31 +54,74 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
 
 def read_matrix(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark; lines of one number each are one, called ``values``."""
-    if _are_runs(opened.structure()):
-        table = table_in(opened.text(), opened.source, opened.layout, None)
-        rows, dress, cautions = table.samples, "matrix", table.cautions
-    else:
+    if not _are_runs(opened.structure()):
         found = _bare(opened, opened.text())
-        rows, dress, cautions = {}, found.dress, found.cautions
-        for name, row in found.samples.items():
-            rows[name] = [opened.value(value, f"{cell.line}") for cell, value in row]
-    cells = tuple(
-        ForeignCell(
-            benchmark=name,
-            metric="value",
-            unit="",
-            better=None,
-            processes=(tuple(row),),
-            keys={} if dress == "numbers" else {"benchmark": name},
+        named = found.dress != "numbers"
+        cells = (
+            ForeignCell(
+                benchmark=name,
+                metric="value",
+                unit="",
+                better=None,
+                processes=(tuple([opened.value(value, f"{at.line}") for at, value in row]),),
+                keys={"benchmark": name} if named else {},
+            )
+            for name, row in found.samples.items()
         )
-        for name, row in rows.items()
-    )
-    notes = [Caution(one.code, one.text) for one in cautions]
-    return foreign_file("numbers", cells, notes=notes, format=dress)
+        notes = [Caution(one.code, one.text) for one in found.cautions]
+        return foreign_file("numbers", cells, notes=notes, format=found.dress)
+    table = table_in(opened.text(), opened.source, opened.layout, None)
+    holding = {
+        "no-unit": not (table.unit or table.better),
+        "processes-unknown": table.processes is None,
+        "no-sessions": table.sessions is None,
+    }
+    notes = [Caution(one.code, one.text) for one in table.cautions]
+    rule = "its name in the file" if table.name else "the file's name"
+    rows = _stored_cells(table, opened.source)
+    return foreign_file("numbers", rows, holding, notes=notes, format="matrix", variant_rule=rule)
+
+
+def _stored_cells(table: MatrixTable, source: str) -> Iterator[ForeignCell]:
+    """Give a cell for each benchmark and session of runs in JSON, with what `PerformanceMatrix.to_dict` wrote of them."""
+    matrix = PerformanceMatrix.of_table(table, source, better=None, unit="", name=source)
+    factor, unit = in_base_unit(matrix.unit)
+    better: Better | None = table.better or ("lower" if unit == "s" else None)
+    every = dict.fromkeys(one for row in matrix.blocks or () for one in row.tolist())
+    blocks = {one: k for k, one in enumerate(every, 1)}
+    for k, name in enumerate(dict.fromkeys((*matrix.benchmarks, *matrix.failed))):
+        ran = k < len(matrix.benchmarks)
+        runs = [(value,) for value in ((matrix.samples[k] * factor).tolist() if ran else ())]
+        if ran and matrix.iterations and matrix.run_of:
+            values, of = matrix.iterations[k] * factor, matrix.run_of[k]
+            runs = [tuple(values[of == place].tolist()) for place in range(len(runs))]
+        ids = matrix.sessions[k].tolist() if ran and matrix.sessions else [None] * len(runs)
+        lost = matrix.failed_by_session.get(name)
+        if lost is None:
+            lost = {None: count} if (count := matrix.failed.get(name)) else {}
+        for session in dict.fromkeys((*ids, *lost)):
+            taken = [place for place, one in enumerate(ids) if one == session]
+            processes = tuple(runs[place] for place in taken)
+            own = matrix.blocks[k][taken].tolist() if ran and matrix.blocks else None
+            yield ForeignCell(
+                benchmark=name,
+                variant=table.name,
+                metric=matrix.metric or "value",
+                unit=unit,
+                better=better,
+                processes=processes if matrix.iterations else (tuple(chain(*processes)),),
+                known=matrix.iterations is not None,
+                blocks=None if own is None else tuple(blocks[one] for one in own),
+                failed=lost.get(session),
+                session=None if session is None else str(session),
+                keys={"benchmark": name},
+            )
 
 
 def _are_runs(data: object) -> bool:
-    """Tell whether JSON holds a list for each benchmark, most of whose parts are numbers."""
+    """Tell whether JSON holds a list for each benchmark, most of whose parts are numbers; or such below ``samples``."""
+    samples = within(data, "samples")
+    data = samples if isinstance(samples, dict) else data
     rows = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
     lists = [row if isinstance(row, list) else [] for row in rows]
     most = (2 * sum(type(run) in (int, float) for run in row) > len(row) for row in lists)

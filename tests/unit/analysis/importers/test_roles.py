@@ -6,6 +6,8 @@ Authority: the rows themselves, which a person would part so; a pooled column wa
 from __future__ import annotations
 
 import hashlib
+import json
+from typing import Any
 
 import pytest
 
@@ -391,7 +393,7 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ("Algorithm,10,100\nquick,1,2\nheap,3,4\n", "10, 100 hold.*'benchmark=Algorithm, variant=10.100'$"),
         ("version,sort,find\na,1,2\na,3,2\nb,1,2\nb,2,1\n", "'variant=version, value=sort.find'$"),
         (",10,100\n1,1,2\n4,3,4\n", "head the names 'benchmark', and say which: .*=benchmark, variant=10.100'$"),
-        (",run1,run2\na,1,2\nb,3,4\n", "benchmark or a variant: '' holds text\n.*head the names 'benchmark'"),
+        (",gcc,clang\na,1,2\nb,3,4\n", "gcc, clang may be variants, or runs of one\n.*which: --columns 'variant=gcc.clang'"),
         ("runtime,gap,ms\na b,1,2\nc,1,3\n", "runtime holds text\n.*'benchmark=runtime, value=ms'"),
         ("bench,run,time_ms\na,warmup,9\na,1,1\n", ":2: the column 'run' holds 'warmup'"),
         ("run,time_ms\n1,10\n2,11\nAverage,10.5\n", ":4: the column 'run' holds 'Average'"),
@@ -426,6 +428,52 @@ def test_cells_with_a_unit_and_without_are_refused(foreign) -> None:
 def test_lines_of_json_and_columns_are_rows(foreign, text) -> None:
     found = foreign(text, "r.json")
     assert (found.format, cells(found)) == ("json", "a: 1 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (",run1,run2\na,1,2\nb,3,4\n", "a: 1 2 | b: 3 4"),
+        ("Unnamed: 0,time_ms\na,1\na,2\n", "a: 1 2"),
+        (",variant,time_ms\na,x,1\na,y,2\n", "a@x: 1 | a@y: 2"),
+        (",gcc,clang\n0,1,4\n1,2,5\n2,3,6\n", "gcc: 1 2 3 | clang: 4 5 6"),
+        ("run,gcc\n1,4\n2,5\n3,6\n", "gcc: 4 5 6"),
+        ("Trial #,sort,find\n1,4,7\n2,5,8\n3,6,9\n", "sort: 4 5 6 | find: 7 8 9"),
+        ("run,1,2\n1,4,7\n2,5,8\n3,6,9\n", "1: 4 7 | 2: 5 8 | 3: 6 9"),
+    ],
+)
+def test_an_index_names_benchmarks_or_numbers_runs(foreign, text, found) -> None:
+    """Pandas heads its index with nothing; numbers that count from 0 or 1 are no names, and no values."""
+    assert cells(foreign(text, "r.csv")) == found
+
+
+def test_a_stored_matrix_is_read_with_what_it_knows(foreign) -> None:
+    """Authority: what the other commands take of the same file."""
+    ids: dict[str, Any] = {
+        "sessions": {"a": [1, 1, 2], "b": [1, 2, 2]},
+        "blocks": {"a": [7, 8, 7], "b": [7, 7, 8]},
+    }
+    known = PerformanceMatrix.from_samples(
+        "new", {"a": [1, 2, 4], "b": [3, 5, 6]}, better="lower", unit="ms", failed={"a": {2: 1}, "c": {1: 2}}, **ids
+    )  # fmt: skip
+    found = foreign(json.dumps(known.to_dict()), "r.json")
+    told = [
+        (one.benchmark, one.variant, one.session, one.values, one.blocks, one.failed)
+        for one in found.cells
+    ]
+    assert told == [
+        ("a", "new", "1", (0.001, 0.002), (1, 2), None),
+        ("a", "new", "2", (0.004,), (1,), 1),
+        ("b", "new", "1", (0.003,), (1,), None),
+        ("b", "new", "2", (0.005, 0.006), (1, 2), None),
+        ("c", "new", "1", (), None, 2),
+    ]  # fmt: skip
+    assert {(one.unit, one.better) for one in found.cells} == {("s", "lower")}
+    processes = PerformanceMatrix.from_samples(
+        "v", {"a": [1, 3, 5]}, better="higher", unit="op/s", processes={"a": [1, 1, 2]}
+    )
+    (one,) = foreign(json.dumps(processes.to_dict()), "r.json").cells
+    assert (one.processes, one.known, one.better) == (((1.0, 3.0), (5.0,)), True, "higher")
 
 
 def test_the_words_of_headings_are_frozen() -> None:
