@@ -515,8 +515,11 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, way in ways.items()
         if others.get(name, way) != way
     }
+    about = [one.manifest for one in trials]
+    known = [{} if one.host == "unknown" else {"host": one.host} for one in about]
     differ = settings_differ(
-        (one.manifest.trial, one.manifest.further.get(SETTINGS, {})) for one in trials
+        (one.trial, {**host, **one.further.get(SETTINGS, {})})
+        for one, host in zip(about, known, strict=True)
     )
     if not changed:
         return sides, differ
