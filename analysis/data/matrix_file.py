@@ -57,7 +57,7 @@ _RUN = re.compile(
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _FEW = 3  # lines of headings and numbers that may be anything
 _LONGEST = 131_072  # characters of a cell
-_MEAN = re.compile(r"(geo(metric)?[ _.\-]?mean|gmean)( \S+=\S*)*", re.IGNORECASE)
+_MEAN = re.compile(r"(geo(metric)?[ _.\-]?mean|gmean|average|avg)( \S+=\S*)*", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}( \d{3})+", re.ASCII)
 
 

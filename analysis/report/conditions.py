@@ -47,7 +47,7 @@ from ..record.environment import commit_of, of_one_session
 from ..verdict.result import Verdict, amount_on_hosts
 from ..words import quoted, shorten, shortened, shown
 from .page import Chapter, chapter_of
-from .subject import Subject, first_host, level_of
+from .subject import Subject, first_host, level_of, ours_of
 
 _TITLE = "Where and how it was measured"
 _CITED = ("no-certificate", "certificate-differs")
@@ -58,6 +58,7 @@ _NAME = 24  # characters
 _LINES = 2  # of standard error, the last ones
 _LINE = 160  # characters of these
 UNKNOWN = "unknown"
+_NONE_KNOWN = "no failed run is known"  # of what another tool measured
 
 Values = Mapping[str, Any]
 
@@ -73,7 +74,9 @@ def chapter(subject: Subject) -> Chapter | None:
     where = found["facts"][0]["texts"][0]
     if len(subject.trials) > 1:
         where = f"{len(subject.trials)} trials"
-    lead = f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}"
+    whole = len(ours_of(subject)) == len(subject.trials)
+    none = "no run failed" if whole else _NONE_KNOWN
+    lead = f"{where}; {counted(failed, 'failed run') if failed else none}"
     sections = partial(_sections, values)
     return chapter_of(subject, "conditions", _TITLE, sections, lead=lead, values=values, whole=True)
 
@@ -110,7 +113,10 @@ def _blocks(values: Values) -> Iterator[Block]:
 def _failed(host: Values) -> Iterator[Block]:
     whose, more = f" of {host['label']}" * bool(host["label"]), host["more_failed"]
     if not host["failed"]:
-        yield Sentence(f"No run{whose} failed.")
+        text = (
+            f"{_NONE_KNOWN.capitalize()}{whose}." if host["imported"] else f"No run{whose} failed."
+        )
+        yield Sentence(text)
         return
     heads = ("run", "session", "block", "<cell", "<outcome")
     yield table_of(
@@ -208,6 +214,7 @@ def _host(trial: Trial, campaign: str | None, differed: Values, label: str = "")
     return {
         "label": label,
         "trial": shown(trial.manifest.trial),
+        "imported": trial.manifest.origin == "imported",
         **differed,
         "campaign": None if campaign is None else "\n".join(map(shown, campaign.splitlines())),
         "failed": list(_failures(trial)),

@@ -484,6 +484,11 @@ def test_the_words_of_headings_are_frozen() -> None:
 GEOMEAN = "benchmark,gcc,clang\na,10,11\nb,20,19\nGeoMean,14,14.5\n"
 
 
+def test_a_row_of_averages_is_no_benchmark(foreign) -> None:
+    found = foreign("benchmark,time_ms\na,1\na,2\nb,3\nb,4\nAverage,2.5\n", "r.csv")
+    assert gather([found], ReadingChoices()).benchmarks == ("a", "b")
+
+
 def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:
     with pytest.raises(AnalysisError, match="columns gcc, clang may be variants, or runs") as told:
         foreign(GEOMEAN, "r.csv")
