@@ -6,6 +6,7 @@ Authority: the rows themselves, which a person would part so; a pooled column wa
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from typing import Any
 
@@ -19,6 +20,7 @@ from analysis.importers.headings import _TOO
 from analysis.importers.parsing import NAMES
 from analysis.importers.registry import read_foreign
 from analysis.record.manifest import reading_columns
+from harness.cli import main
 
 
 def said(found) -> str:
@@ -503,3 +505,23 @@ def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:
     matrix = PerformanceMatrix.read(tmp_path / "r.csv", better="lower", layout="rows")
     assert matrix.benchmarks == ("a", "b")
     assert [one.code for one in matrix.cautions] == ["columns-as-runs", "left-out"]
+
+
+def test_hosts_head_the_answer_and_are_named_where_the_sides_differ_in_them(
+    tmp_path, monkeypatch
+) -> None:
+    """The last file's host stood above the runs of both; two hosts made a direction without a word."""
+    monkeypatch.chdir(tmp_path)
+    for name, host, level in (("old", "h1", 100), ("new", "h2", 80)):
+        rows = (f"x,{host},{s},{level + (7 * s) % 5}\n" for s in range(6))
+        (tmp_path / f"{name}.csv").write_text("benchmark,host,session,time_ms\n" + "".join(rows))
+
+    def answer(*words: str) -> str:
+        out = io.StringIO()
+        assert main([*words], out, io.StringIO()) == 0
+        return " ".join(out.getvalue().split())
+
+    assert "host is h2 in new.csv, h1 in old.csv" in answer("verdict", "new.csv", "old.csv")
+    assert " on h1 · " in answer("verdict", "old.csv")
+    answer("import", "old.csv", "new.csv", "-o", "both")
+    assert "both on 2 hosts · " in answer("verdict", "both")
