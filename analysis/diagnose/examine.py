@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
@@ -17,7 +18,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Page, page, section, table_of
+from ..pages.model import Caution, Page, ShortSentence, page, section, table_of
 from ..pages.result import Result
 from ..record.fleet import HostState
 from ..stats.arguments import between, checks_arguments, numbers, stream
@@ -371,6 +372,23 @@ def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[resul
         yield result.TwoBinaries(variant, tuple(benchmarks), programs, times)
 
 
+def _one_binary(record: HostRecord, variants: Sequence[str]) -> Iterator[Caution]:
+    """Name the variants that were to be two programs, at two paths, and are one by their bytes in all sessions."""
+    found: dict[str, dict[tuple[str, int, int], tuple[str | None, str | None]]] = {}
+    for run in record.programs:
+        at = run.benchmark, run.session, run.segment
+        found.setdefault(run.variant, {})[at] = run.sha256, run.path
+    for one, other in combinations(variants, 2):
+        a, b = found.get(one, {}), found.get(other, {})
+        each = [(*of, *b[at]) for at, of in a.items() if at in b]
+        known = len(each) == len(a) == len(b) > 0
+        if known and all(x == y and x and p and q and p != q for x, p, y, q in each):
+            text = f"{one} and {other} execute the same bytes, at two paths: only "
+            text += "place, arguments or environment can make a difference"
+            short = ShortSentence.of("{} and {} execute the same bytes, at two paths", one, other)
+            yield Caution("one-binary", text, (one, other), short)
+
+
 # --- What is asked from outside.
 
 
@@ -435,7 +453,7 @@ def diagnose_trial(
     findings, met = (*found.findings, *findings), tuple(_two_binaries(record, names))
     found = replace(found, metric=metric, variants=names, findings=findings, two_binaries=met)
     said = result.cautions_of(found, waits=trial.kind(metric).waits)
-    return replace(found, cautions=tuple(said))
+    return replace(found, cautions=(*said, *_one_binary(record, names)))
 
 
 @checks_arguments
