@@ -58,7 +58,6 @@ _NAME = 24  # characters
 _LINES = 2  # of standard error, the last ones
 _LINE = 160  # characters of these
 UNKNOWN = "unknown"
-_NONE_KNOWN = "no failed run is known"  # of what another tool measured
 
 Values = Mapping[str, Any]
 
@@ -74,16 +73,16 @@ def chapter(subject: Subject) -> Chapter | None:
     where = found["facts"][0]["texts"][0]
     if len(subject.trials) > 1:
         where = f"{len(subject.trials)} trials"
-    whole = len(ours_of(subject)) == len(subject.trials)
-    none = "no run failed" if whole else _NONE_KNOWN
-    lead = f"{where}; {counted(failed, 'failed run') if failed else none}"
-    sections = partial(_sections, values)
+    ours = len(ours_of(subject)) == len(subject.trials)
+    none = "no run{} failed" if ours else "no failed run{} is known"  # to another tool's files
+    lead = f"{where}; {counted(failed, 'failed run') if failed else none.format('')}"
+    sections = partial(_sections, values, none)
     return chapter_of(subject, "conditions", _TITLE, sections, lead=lead, values=values, whole=True)
 
 
-def _sections(values: Values) -> Iterator[Section]:
+def _sections(values: Values, none: str) -> Iterator[Section]:
     yield section(*_blocks(values), title=_TITLE)
-    failed = [block for host in values["hosts"] for block in _failed(host)]
+    failed = [block for host in values["hosts"] for block in _failed(host, none)]
     yield section(*failed, title="Failed runs", anchor=values["failed_anchor"])
     for host in values["hosts"]:
         of = f" of {host['label']}" if host["label"] else ""
@@ -110,13 +109,10 @@ def _blocks(values: Values) -> Iterator[Block]:
         yield Sentence(host["same"])
 
 
-def _failed(host: Values) -> Iterator[Block]:
+def _failed(host: Values, none: str) -> Iterator[Block]:
     whose, more = f" of {host['label']}" * bool(host["label"]), host["more_failed"]
     if not host["failed"]:
-        text = (
-            f"{_NONE_KNOWN.capitalize()}{whose}." if host["imported"] else f"No run{whose} failed."
-        )
-        yield Sentence(text)
+        yield Sentence(f"N{none.format(whose)[1:]}.")
         return
     heads = ("run", "session", "block", "<cell", "<outcome")
     yield table_of(
@@ -214,7 +210,6 @@ def _host(trial: Trial, campaign: str | None, differed: Values, label: str = "")
     return {
         "label": label,
         "trial": shown(trial.manifest.trial),
-        "imported": trial.manifest.origin == "imported",
         **differed,
         "campaign": None if campaign is None else "\n".join(map(shown, campaign.splitlines())),
         "failed": list(_failures(trial)),
