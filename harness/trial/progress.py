@@ -184,11 +184,15 @@ class TrialProgress:
         given_up = [one.to_dict() for one in self.given_up]
         found = {**asdict(self), "session_ends": ends, "given_up": given_up}
         del found["way_on_words"], found["before"]
-        return found | {"next": [] if self._moves else [command_line(self.way_on_words)]}
+        return found | {"next": [command_line(self.way_on_words)] * self._leads_on}
 
     @property
     def _moves(self) -> bool:
         return self.state == "running"
+
+    @property
+    def _leads_on(self) -> bool:
+        return not (self._moves or self.misfits)  # nothing takes what is damaged
 
     @property
     def word(self) -> str:
@@ -222,8 +226,8 @@ class TrialProgress:
         return "; ".join(parts)
 
     def next_lines(self) -> list[str]:
-        """Say what comes next: go on with it, or judge it; nothing while it is measured."""
-        return [] if self._moves else next_lines(self.way_on_words, self.before)
+        """Say what comes next: go on with it, or judge it; nothing while it is measured, or damaged."""
+        return next_lines(self.way_on_words, self.before) if self._leads_on else []
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -252,7 +256,7 @@ class TrialProgress:
         if self.misfits:
             lines.append("  restore it from a copy: nothing judges it as it is")
         set_in = [part for line in lines for part in wrapped(line, "", " " * 4, WIDTH)]
-        return "\n".join(set_in + ([] if self.misfits else self.next_lines()))
+        return "\n".join(set_in + self.next_lines())
 
 
 _NAME = 34  # columns of a trial's name in a list

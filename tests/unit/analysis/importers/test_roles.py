@@ -525,3 +525,12 @@ def test_hosts_head_the_answer_and_are_named_where_the_sides_differ_in_them(
     assert " on h1 · " in answer("verdict", "old.csv")
     answer("import", "old.csv", "new.csv", "-o", "both")
     assert "both on 2 hosts · " in answer("verdict", "both")
+
+
+def test_a_caption_has_the_metric_on_a_line_of_its_own(tmp_path) -> None:
+    rows = (f"x,{v},{k + 10}\n" for v in ("a", "b") for k in range(5))
+    (tmp_path / "t.csv").write_text("benchmark,variant,time_ms\n" + "".join(rows))
+    out = io.StringIO()
+    figure = str(tmp_path / "f.svg")
+    assert main(["plot", "box", str(tmp_path / "t.csv"), "-o", figure], out, io.StringIO()) == 0
+    assert out.getvalue().splitlines()[0] == "metric: time_ms"  # it ran into the sentence
