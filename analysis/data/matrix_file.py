@@ -45,11 +45,13 @@ Dress = Literal["numbers", "wide-csv", "matrix"]
 
 VALUES = "values"  # the benchmark of a plain list of numbers
 # A first heading that says: this column holds names or run numbers, whatever they look like.
-_LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
-_LABEL |= {"task", "id", "no", "nr"}
+_LABEL = re.compile(
+    "benchmarks?|bench|name|program|workload|test|case|task|id|no|nr", re.IGNORECASE
+)
 # One that numbers runs, where the cells below count from 0 or 1; "" is an index of pandas.
 _NUMBERS = re.compile(
-    r"#|index|((run|rep|repetition|trial|iteration|invocation|execution)s?[ _\-]*(#|no|nr|number|id|index)?\.?)?"
+    r"#|index|((run|rep|repetition|trial|iteration|invocation|execution)s?[ _\-]*(#|no|nr|number|id|index)?\.?)?",
+    re.IGNORECASE,
 )
 _RUN = re.compile(
     r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
@@ -192,12 +194,13 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     body = rows[1:] if header else rows
     if not body:
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
-    label = rows[0][0].text if header else None
-    labelled = _is_label(label) or not is_numeric(body[0][0].text)
+    label = rows[0][0].text
+    known = header and _is_label(label)
+    labelled = known or not is_numeric(body[0][0].text)
     if layout == "columns":
         return _columns(rows, body, source, mark, header=header, labelled=labelled)
     cautions: list[Caution] = []
-    if label is not None and (_numbers_runs(label, body) or not labelled):
+    if header and (_numbers_runs(label, body) or not labelled):
         own = rows[0][labelled:]
         above = tuple(cell.text for cell in own if not _RUN.fullmatch(cell.text))
         plain = all(is_numeric(cell.text) or not cell.text for row in body for cell in row)
@@ -215,7 +218,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         cautions.append(Caution("columns-as-runs", text, tuple(named)))
     names = [row[0] for row in body]
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
-    if not _is_label(label) and odd is not None:
+    if not known and odd is not None:
         if not is_numeric(odd.text):
             what = f"{shown(odd.text)} is not a number"
             _refuse_cell(source, odd, what, "write it without blanks")
@@ -224,17 +227,15 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     return _Found(names, [row[1:] for row in body], dress, cautions)
 
 
-def _is_label(heading: str | None) -> bool:
-    return heading is not None and bool(
-        heading.lower() in _LABEL or _NUMBERS.fullmatch(heading.lower())
-    )
+def _is_label(heading: str) -> bool:
+    return any(words.fullmatch(heading) for words in (_LABEL, _NUMBERS))
 
 
 def _numbers_runs(heading: str, body: _Rows) -> bool:
     """Tell whether the first column counts the runs of the others."""
     first = [row[0].text for row in body]
     counts = (list(map(str, range(k, k + len(first)))) for k in (0, 1))
-    return first in counts and _NUMBERS.fullmatch(heading.lower()) is not None
+    return first in counts and _NUMBERS.fullmatch(heading) is not None
 
 
 def _named_columns(

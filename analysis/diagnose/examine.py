@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -374,15 +375,13 @@ def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[resul
 
 def _one_binary(record: HostRecord, variants: Sequence[str]) -> Iterator[Caution]:
     """Name the variants that were to be two programs, at two paths, and are one by their bytes in all sessions."""
-    found: dict[str, dict[tuple[str, int, int], tuple[str | None, str | None]]] = {}
+    hashes, paths = defaultdict[str, dict[Any, Any]](dict), defaultdict[str, set[str | None]](set)
     for run in record.programs:
-        at = run.benchmark, run.session, run.segment
-        found.setdefault(run.variant, {})[at] = run.sha256, run.path
-    for one, other in combinations(variants, 2):
-        a, b = found.get(one, {}), found.get(other, {})
-        each = [(*of, *b[at]) for at, of in a.items() if at in b]
-        known = len(each) == len(a) == len(b) > 0
-        if known and all(x == y and x and p and q and p != q for x, p, y, q in each):
+        hashes[run.variant][run.benchmark, run.session, run.segment] = run.sha256
+        paths[run.variant].add(run.path)
+    for one, other in combinations(filter(hashes.__contains__, variants), 2):
+        known = None not in {*hashes[one].values(), *paths[one], *paths[other]}
+        if known and hashes[one] == hashes[other] and paths[one].isdisjoint(paths[other]):
             text = f"{one} and {other} execute the same bytes, at two paths: only "
             text += "place, arguments or environment can make a difference"
             short = ShortSentence.of("{} and {} execute the same bytes, at two paths", one, other)

@@ -24,7 +24,6 @@ from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
 from ..record.json_paths import JsonPathError, Place, beside, places, root
-from ..record.run_numbers import Better
 from .cell_roles import Coded
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Columns, Real, long_file
@@ -53,68 +52,63 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
 
 
 def read_matrix(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark; lines of one number each are one, called ``values``."""
-    if not _are_runs(opened.structure()):
+    """Give a cell for each benchmark, and session; lines of one number each are one, called ``values``."""
+    if stored := _are_runs(opened.structure()):
+        table, dress = table_in(opened.text(), opened.source, opened.layout, None), "matrix"
+        PerformanceMatrix.of_table(table, opened.source, better=None, unit="", name=opened.source)
+    else:
         found = _bare(opened, opened.text())
-        named = found.dress != "numbers"
-        cells = (
-            ForeignCell(
-                benchmark=name,
-                metric="value",
-                unit="",
-                better=None,
-                processes=(tuple([opened.value(value, f"{at.line}") for at, value in row]),),
-                keys={"benchmark": name} if named else {},
-            )
+        rows = {
+            name: [opened.value(value, f"{cell.line}") for cell, value in row]
             for name, row in found.samples.items()
-        )
-        notes = [Caution(one.code, one.text) for one in found.cautions]
-        return foreign_file("numbers", cells, notes=notes, format=found.dress)
-    table = table_in(opened.text(), opened.source, opened.layout, None)
+        }
+        table, dress = MatrixTable(samples=rows, cautions=found.cautions), found.dress
     holding = {
         "no-unit": not (table.unit or table.better),
         "processes-unknown": table.processes is None,
         "no-sessions": table.sessions is None,
     }
-    notes = [Caution(one.code, one.text) for one in table.cautions]
-    rule = "its name in the file" if table.name else "the file's name"
-    rows = _stored_cells(table, opened.source)
-    return foreign_file("numbers", rows, holding, notes=notes, format="matrix", variant_rule=rule)
+    return foreign_file(
+        "numbers",
+        _stored_cells(table, named=dress != "numbers"),
+        holding,
+        notes=[Caution(one.code, one.text) for one in table.cautions],
+        format=dress,
+        variant_rule="its name in the file" if stored and table.name else "the file's name",
+    )
 
 
-def _stored_cells(table: MatrixTable, source: str) -> Iterator[ForeignCell]:
-    """Give a cell for each benchmark and session of runs in JSON, with what `PerformanceMatrix.to_dict` wrote of them."""
-    matrix = PerformanceMatrix.of_table(table, source, better=None, unit="", name=source)
-    factor, unit = in_base_unit(matrix.unit)
-    better: Better | None = table.better or ("lower" if unit == "s" else None)
-    every = dict.fromkeys(one for row in matrix.blocks or () for one in row.tolist())
-    blocks = {one: k for k, one in enumerate(every, 1)}
-    for k, name in enumerate(dict.fromkeys((*matrix.benchmarks, *matrix.failed))):
-        ran = k < len(matrix.benchmarks)
-        runs = [(value,) for value in ((matrix.samples[k] * factor).tolist() if ran else ())]
-        if ran and matrix.iterations and matrix.run_of:
-            values, of = matrix.iterations[k] * factor, matrix.run_of[k]
-            runs = [tuple(values[of == place].tolist()) for place in range(len(runs))]
-        ids = matrix.sessions[k].tolist() if ran and matrix.sessions else [None] * len(runs)
-        lost = matrix.failed_by_session.get(name)
-        if lost is None:
-            lost = {None: count} if (count := matrix.failed.get(name)) else {}
-        for session in dict.fromkeys((*ids, *lost)):
-            taken = [place for place, one in enumerate(ids) if one == session]
-            processes = tuple(runs[place] for place in taken)
-            own = matrix.blocks[k][taken].tolist() if ran and matrix.blocks else None
+def _stored_cells(table: MatrixTable, *, named: bool) -> Iterator[ForeignCell]:
+    """Give a cell for each benchmark and session, with what `PerformanceMatrix.to_dict` wrote of its runs."""
+    factor, unit = in_base_unit(table.unit or "")
+    lost, blocks = table.failed or {}, dict[Any, int]()
+    for name in dict.fromkeys((*table.samples, *lost)):
+        values = table.samples.get(name, [])
+        none = {name: [None] * len(values)}
+        ids = [(of or none).get(name, []) for of in (table.sessions, table.processes, table.blocks)]
+        failed = lost.get(name)
+        failed = failed if isinstance(failed, dict) else {None: failed} if failed else {}
+        for session in dict.fromkeys((*ids[0], *failed)):
+            runs: dict[Any, list[float]] = {}
+            of_run: dict[Any, int] = {}
+            for k, (value, of, process, block) in enumerate(zip(values, *ids, strict=True)):
+                if of == session:
+                    key = k if table.processes is None else process
+                    runs.setdefault(key, []).append(value * factor)
+                    of_run[key] = blocks.setdefault(block, len(blocks) + 1)
+            processes = tuple(map(tuple, runs.values()))
             yield ForeignCell(
                 benchmark=name,
                 variant=table.name,
-                metric=matrix.metric or "value",
+                metric=table.metric or "value",
                 unit=unit,
-                better=better,
-                processes=processes if matrix.iterations else (tuple(chain(*processes)),),
-                known=matrix.iterations is not None,
-                blocks=None if own is None else tuple(blocks[one] for one in own),
-                failed=lost.get(session),
+                better=table.better or ("lower" if unit == "s" else None),
+                processes=processes if table.processes else (tuple(chain(*processes)),),
+                known=table.processes is not None,
+                blocks=tuple(of_run.values()) if table.blocks and runs else None,
+                failed=failed.get(session),
                 session=None if session is None else str(session),
-                keys={"benchmark": name},
+                keys={"benchmark": name} if named else {},
             )
 
 

@@ -184,15 +184,12 @@ class TrialProgress:
         given_up = [one.to_dict() for one in self.given_up]
         found = {**asdict(self), "session_ends": ends, "given_up": given_up}
         del found["way_on_words"], found["before"]
-        return found | {"next": [command_line(self.way_on_words)] * self._leads_on}
+        over = self._moves or self.misfits  # nothing takes what is damaged
+        return found | {"next": [] if over else [command_line(self.way_on_words)]}
 
     @property
     def _moves(self) -> bool:
         return self.state == "running"
-
-    @property
-    def _leads_on(self) -> bool:
-        return not (self._moves or self.misfits)  # nothing takes what is damaged
 
     @property
     def word(self) -> str:
@@ -226,8 +223,9 @@ class TrialProgress:
         return "; ".join(parts)
 
     def next_lines(self) -> list[str]:
-        """Say what comes next: go on with it, or judge it; nothing while it is measured, or damaged."""
-        return next_lines(self.way_on_words, self.before) if self._leads_on else []
+        """Say what comes next: go on with it, or judge it; nothing while it is measured."""
+        over = self._moves or self.misfits
+        return [] if over else next_lines(self.way_on_words, self.before)
 
     def __str__(self) -> str:
         """Say it in a few lines."""
