@@ -45,16 +45,15 @@ Dress = Literal["numbers", "wide-csv", "matrix"]
 
 VALUES = "values"  # the benchmark of a plain list of numbers
 # A first heading that says: this column holds names or run numbers, whatever they look like.
-_LABEL = re.compile(
-    "benchmarks?|bench|name|program|workload|test|case|task|id|no|nr", re.IGNORECASE
+_LABEL = {"", "benchmark", "benchmarks", "bench", "name", "program", "workload", "test", "case"}
+_LABEL |= {"task", "id", "index", "no", "nr", "run", "runs", "iteration"}
+_RUN = re.compile(
+    r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
 )
 # One that numbers runs, where the cells below count from 0 or 1; "" is an index of pandas.
 _NUMBERS = re.compile(
     r"#|index|((run|rep|repetition|trial|iteration|invocation|execution)s?[ _\-]*(#|no|nr|number|id|index)?\.?)?",
     re.IGNORECASE,
-)
-_RUN = re.compile(
-    r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
 )
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _FEW = 3  # lines of headings and numbers that may be anything
@@ -194,19 +193,19 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     body = rows[1:] if header else rows
     if not body:
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
-    label = rows[0][0].text
-    known = header and _is_label(label)
-    labelled = known or not is_numeric(body[0][0].text)
+    if layout is None and _numbers_runs(rows):
+        return _as_matrix([row[1:] for row in rows], source, layout, mark)
+    heading = rows[0][0].text.lower() if header else None
+    labelled = heading in _LABEL or not is_numeric(body[0][0].text)
     if layout == "columns":
         return _columns(rows, body, source, mark, header=header, labelled=labelled)
     cautions: list[Caution] = []
-    if header and (_numbers_runs(label, body) or not labelled):
-        own = rows[0][labelled:]
-        above = tuple(cell.text for cell in own if not _RUN.fullmatch(cell.text))
+    if header and not labelled:
+        above = tuple(cell.text for cell in rows[0] if not _RUN.fullmatch(cell.text))
         plain = all(is_numeric(cell.text) or not cell.text for row in body for cell in row)
         if above and plain and layout is None and len(rows[0]) == max(map(len, body)):
-            return _named_columns(rows, source, mark, above, labelled=labelled)
-        cautions += [_headings_left_out(rows[0][0])] * (not labelled)
+            return _named_columns(rows, source, mark, above)
+        cautions.append(_headings_left_out(rows[0][0]))
     dress: Dress = "wide-csv" if header and labelled else "matrix"
     if not labelled and not header:
         _require_one_kind(source, body, layout)
@@ -218,7 +217,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         cautions.append(Caution("columns-as-runs", text, tuple(named)))
     names = [row[0] for row in body]
     odd = next((name for name in names if is_numeric("".join(name.text.split()))), None)
-    if not known and odd is not None:
+    if heading not in _LABEL and odd is not None:
         if not is_numeric(odd.text):
             what = f"{shown(odd.text)} is not a number"
             _refuse_cell(source, odd, what, "write it without blanks")
@@ -227,27 +226,23 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     return _Found(names, [row[1:] for row in body], dress, cautions)
 
 
-def _is_label(heading: str) -> bool:
-    return any(words.fullmatch(heading) for words in (_LABEL, _NUMBERS))
-
-
-def _numbers_runs(heading: str, body: _Rows) -> bool:
-    """Tell whether the first column counts the runs of the others."""
-    first = [row[0].text for row in body]
+def _numbers_runs(rows: _Rows) -> bool:
+    """Tell whether the first column counts the runs of others, which have names."""
+    heads, first = [cell.text for cell in rows[0]], [row[0].text for row in rows[1:]]
     counts = (list(map(str, range(k, k + len(first)))) for k in (0, 1))
-    return first in counts and _NUMBERS.fullmatch(heading) is not None
+    named = not any(map(_RUN.fullmatch, heads[1:])) and all(len(row) > 1 for row in rows)
+    named = named and is_numeric(rows[-1][1].text)
+    return named and first in counts and _NUMBERS.fullmatch(heads[0]) is not None
 
 
-def _named_columns(
-    rows: _Rows, source: str, mark: str, named: tuple[str, ...], *, labelled: bool
-) -> _Found:
+def _named_columns(rows: _Rows, source: str, mark: str, named: tuple[str, ...]) -> _Found:
     """Take each column as a benchmark: names above numbers part no rows."""
     listed = figures.listed(named, 4)
     if len(rows) <= _FEW:
         what = f"{listed} may be the names of columns, and {len(rows) - 1} rows of numbers are below them"
         fix = "add --layout columns if each column is a benchmark, or --layout rows (layout= in Python)"
         _refuse_cell(source, rows[0][0], what, fix)
-    found = _columns(rows, rows[1:], source, mark, header=True, labelled=labelled)
+    found = _columns(rows, rows[1:], source, mark, header=True, labelled=False)
     text = f"each column was taken as a benchmark: {listed}; --layout rows takes each row"
     return _Found(found.names, found.grid, found.dress, [Caution("columns-as-benchmarks", text)])
 
@@ -299,7 +294,7 @@ def _at(row: list[PlacedText], k: int) -> PlacedText:
 def _header(source: str, row: list[PlacedText]) -> bool:
     """Tell whether the first row holds headings; refuse one that is half numbers, half text."""
     rest = [cell for cell in row[1:] if cell.text]
-    if _is_label(row[0].text):
+    if row[0].text.lower() in _LABEL:
         return True
     words = [cell for cell in rest if not is_numeric(cell.text)]
     if not rest:

@@ -407,7 +407,8 @@ def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[st
         cells = [text for cell in column if (text := cell.strip())]
         if cells and _value(heading) is not None and not any(map(_may_be_value, cells)):
             found[k] = ""
-        if _INDEX.fullmatch(heading) and cells and not named | {*filter(_may_be_index, cells)}:
+        names = not (named or any(is_quantity(text) or _MOMENT.fullmatch(text) for text in cells))
+        if _INDEX.fullmatch(heading) and cells and names:
             found[k] = "benchmark"
         if plain_heading(heading) != "time" or not all(map(_MOMENT.fullmatch, cells)) or not cells:
             continue
@@ -417,10 +418,6 @@ def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[st
         elif valued and days:
             found[k] = ""
     return found
-
-
-def _may_be_index(text: str) -> bool:
-    return is_quantity(text) or _MOMENT.fullmatch(text) is not None
 
 
 def _may_be_value(text: str) -> bool:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .cell_roles import Coded
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Columns, Real, long_file
-from .parsing import ForeignCell, ForeignFile, float_of, foreign_file, in_base_unit, within
+from .parsing import ForeignCell, ForeignFile, float_of, foreign_file, within
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 
@@ -52,64 +51,50 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
 
 
 def read_matrix(opened: Opened) -> ForeignFile:
-    """Give a cell for each benchmark, and session; lines of one number each are one, called ``values``."""
-    if stored := _are_runs(opened.structure()):
-        table, dress = table_in(opened.text(), opened.source, opened.layout, None), "matrix"
-        PerformanceMatrix.of_table(table, opened.source, better=None, unit="", name=opened.source)
+    """Give a cell for each benchmark; lines of one number each are one, called ``values``."""
+    if _are_runs(data := opened.structure()):
+        table = table_in(opened.text(), opened.source, opened.layout, None)
+        if isinstance(within(data, "samples"), dict):
+            return _stored(opened, table)
+        samples, dress, cautions = table.samples, "matrix", table.cautions
     else:
         found = _bare(opened, opened.text())
-        rows = {
-            name: [opened.value(value, f"{cell.line}") for cell, value in row]
-            for name, row in found.samples.items()
-        }
-        table, dress = MatrixTable(samples=rows, cautions=found.cautions), found.dress
-    holding = {
-        "no-unit": not (table.unit or table.better),
-        "processes-unknown": table.processes is None,
-        "no-sessions": table.sessions is None,
-    }
-    return foreign_file(
-        "numbers",
-        _stored_cells(table, named=dress != "numbers"),
-        holding,
-        notes=[Caution(one.code, one.text) for one in table.cautions],
-        format=dress,
-        variant_rule="its name in the file" if stored and table.name else "the file's name",
+        samples, dress, cautions = {}, found.dress, found.cautions
+        for name, row in found.samples.items():
+            samples[name] = [opened.value(value, f"{cell.line}") for cell, value in row]
+    cells = tuple(
+        ForeignCell(
+            benchmark=name,
+            metric="value",
+            unit="",
+            better=None,
+            processes=(tuple(row),),
+            keys={} if dress == "numbers" else {"benchmark": name},
+        )
+        for name, row in samples.items()
     )
+    notes = [Caution(one.code, one.text) for one in cautions]
+    return foreign_file("numbers", cells, notes=notes, format=dress)
 
 
-def _stored_cells(table: MatrixTable, *, named: bool) -> Iterator[ForeignCell]:
-    """Give a cell for each benchmark and session, with what `PerformanceMatrix.to_dict` wrote of its runs."""
-    factor, unit = in_base_unit(table.unit or "")
-    lost, blocks = table.failed or {}, dict[Any, int]()
-    for name in dict.fromkeys((*table.samples, *lost)):
-        values = table.samples.get(name, [])
-        none = {name: [None] * len(values)}
-        ids = [(of or none).get(name, []) for of in (table.sessions, table.processes, table.blocks)]
-        failed = lost.get(name)
-        failed = failed if isinstance(failed, dict) else {None: failed} if failed else {}
-        for session in dict.fromkeys((*ids[0], *failed)):
-            runs: dict[Any, list[float]] = {}
-            of_run: dict[Any, int] = {}
-            for k, (value, of, process, block) in enumerate(zip(values, *ids, strict=True)):
-                if of == session:
-                    key = k if table.processes is None else process
-                    runs.setdefault(key, []).append(value * factor)
-                    of_run[key] = blocks.setdefault(block, len(blocks) + 1)
-            processes = tuple(map(tuple, runs.values()))
-            yield ForeignCell(
-                benchmark=name,
-                variant=table.name,
-                metric=table.metric or "value",
-                unit=unit,
-                better=table.better or ("lower" if unit == "s" else None),
-                processes=processes if table.processes else (tuple(chain(*processes)),),
-                known=table.processes is not None,
-                blocks=tuple(of_run.values()) if table.blocks and runs else None,
-                failed=failed.get(session),
-                session=None if session is None else str(session),
-                keys={"benchmark": name} if named else {},
-            )
+def _stored(opened: Opened, table: MatrixTable) -> ForeignFile:
+    """Read what `PerformanceMatrix.to_dict` wrote, a row for each value and for each run that failed."""
+    PerformanceMatrix.of_table(table, opened.source, better=None, unit="", name="values")
+    own = {"session": table.sessions, "block": table.blocks, "run": table.processes}
+    ids = {role: of for role, of in own.items() if of is not None}
+    lost, rows = table.failed, list[dict[str, Any]]()
+    for name in dict.fromkeys((*table.samples, *(lost or {}))):
+        about = {"benchmark": name, "variant": table.name, "metric": table.metric}
+        about |= {"unit": table.unit, "better": table.better, "outcome": "ok" if lost else None}
+        for k, value in enumerate(table.samples.get(name, ())):
+            of_run = {role: of[name][k] for role, of in ids.items()}
+            rows.append({**about, **of_run, "value": value})
+        failed = (lost or {}).get(name, 0)
+        for session, count in (failed if isinstance(failed, dict) else {None: failed}).items():
+            rows += [{**about, "session": session, "outcome": "failed"}] * count
+    heads = [*dict.fromkeys(key for row in rows for key in row if row[key] not in (None, ""))]
+    found = file_of_rows(opened, heads, ([row.get(key) for key in heads] for row in rows))
+    return replace(found, notes=(*found.notes, *(Caution(c.code, c.text) for c in table.cautions)))
 
 
 def _are_runs(data: object) -> bool:

@@ -464,11 +464,11 @@ def test_a_stored_matrix_is_read_with_what_it_knows(foreign) -> None:
         for one in found.cells
     ]
     assert told == [
-        ("a", "new", "1", (0.001, 0.002), (1, 2), None),
-        ("a", "new", "2", (0.004,), (1,), 1),
-        ("b", "new", "1", (0.003,), (1,), None),
-        ("b", "new", "2", (0.005, 0.006), (1, 2), None),
-        ("c", "new", "1", (), None, 2),
+        ("a", "new", "1", (0.001, 0.002), (7, 8), 0),
+        ("a", "new", "2", (0.004,), (7,), 1),
+        ("b", "new", "1", (0.003,), (7,), 0),
+        ("b", "new", "2", (0.005, 0.006), (7, 8), 0),
+        ("c", "new", "1", (), (), 2),
     ]  # fmt: skip
     assert {(one.unit, one.better) for one in found.cells} == {("s", "lower")}
     processes = PerformanceMatrix.from_samples(
