@@ -188,13 +188,20 @@ def _headings_left_out(first: PlacedText) -> Caution:
     return Caution("headings-left-out", text)
 
 
+def _run_numbers_left_out(first: PlacedText) -> Caution:
+    text = f"column {first.text!r} was read as run numbers and left out"
+    return Caution("run-numbers-left-out", text)
+
+
 def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _Found:
     header = _header(source, rows[0])
     body = rows[1:] if header else rows
     if not body:
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
     if layout is None and _numbers_runs(rows):
-        return _as_matrix([row[1:] for row in rows], source, layout, mark)
+        found = _as_matrix([row[1:] for row in rows], source, layout, mark)
+        found.cautions.append(_run_numbers_left_out(rows[0][0]))
+        return found
     heading = rows[0][0].text.lower() if header else None
     labelled = heading in _LABEL or not is_numeric(body[0][0].text)
     if layout == "columns":
@@ -273,8 +280,7 @@ def _columns(
     grid = [[_at(row, k) for row in body] for k in range(width)]
     if labelled:
         if names is not None:
-            text = f"column {names[0].text!r} was read as run numbers and left out"
-            cautions.append(Caution("run-numbers-left-out", text))
+            cautions.append(_run_numbers_left_out(names[0]))
         grid, names = grid[1:], names[1:] if names is not None else None
     if not grid:
         what = f"there is no column of values next to {shown(body[0][0].text)}"

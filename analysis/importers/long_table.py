@@ -523,12 +523,9 @@ class LongTable:
             "host": [found.host], "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip
         behind, parts = runs | behind, []
+        named = [heading.strip() or "''" for heading in self.headings]
         for role, places in roles.items():
-            there = [
-                (self.headings[k].strip() or "''") + behind.get(k, "")
-                for k in places
-                if k is not None
-            ]
+            there = [named[k] + behind.get(k, "") for k in places if k is not None]
             if there or role in literal:
                 words = f"'{literal[role]}'" if role in literal else "+".join(there)
                 parts.append(f"{role}={words}")
