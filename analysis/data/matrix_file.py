@@ -51,10 +51,7 @@ _RUN = re.compile(
     r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
 )
 # One that numbers runs, where the cells below count from 0 or 1; "" is an index of pandas.
-_NUMBERS = re.compile(
-    r"#|index|((run|rep|repetition|trial|iteration|invocation|execution)s?[ _\-]*(#|no|nr|number|id|index)?\.?)?",
-    re.IGNORECASE,
-)
+_NUMBERS = re.compile(r"(?i)#|index|((run|rep|trial|iteration|repetition)s?[ _\-]*(#|no|nr|id)?)?")
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _FEW = 3  # lines of headings and numbers that may be anything
 _LONGEST = 131_072  # characters of a cell
@@ -199,9 +196,8 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
     if not body:
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
     if layout is None and _numbers_runs(rows):
-        found = _as_matrix([row[1:] for row in rows], source, layout, mark)
-        found.cautions.append(_run_numbers_left_out(rows[0][0]))
-        return found
+        rest = _as_matrix([row[1:] for row in rows], source, layout, mark)
+        return replace(rest, cautions=[*rest.cautions, _run_numbers_left_out(rows[0][0])])
     heading = rows[0][0].text.lower() if header else None
     labelled = heading in _LABEL or not is_numeric(body[0][0].text)
     if layout == "columns":
