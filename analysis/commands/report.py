@@ -6,6 +6,7 @@ import contextlib
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -245,7 +246,8 @@ def plot(
 
 
 def _set(text: str) -> str:
-    return "\n".join(textwrap.wrap(text, WIDTH, break_on_hyphens=False, break_long_words=False))
+    wrap = partial(textwrap.fill, width=WIDTH, break_on_hyphens=False, break_long_words=False)
+    return "\n".join(map(wrap, text.splitlines()))
 
 
 def _drawing(args: _Options, sheet: Sheet) -> tuple[Drawing, str | None, list[Caution]]:

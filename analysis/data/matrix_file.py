@@ -50,10 +50,12 @@ _LABEL |= {"task", "id", "index", "no", "nr", "run", "runs", "iteration"}
 _RUN = re.compile(
     r"(run|rep|repetition|r|sample|trial|value|time|x|v)?[ _\-#]*\d+", re.IGNORECASE | re.ASCII
 )
+# One that numbers runs, where the cells below count from 0 or 1; "" is an index of pandas.
+_NUMBERS = re.compile(r"(?i)#|index|((run|rep|trial|iteration|repetition)s?[ _\-]*(#|no|nr|id)?)?")
 _LETTERS_FOR_DIGITS = str.maketrans({"O": "0", "o": "0", "l": "1", "I": "1", ",": "."})
 _FEW = 3  # lines of headings and numbers that may be anything
 _LONGEST = 131_072  # characters of a cell
-_MEAN = re.compile(r"(geo(metric)?[ _.\-]?mean|gmean)( \S+=\S*)*", re.IGNORECASE)
+_MEAN = re.compile(r"(geo(metric)?[ _.\-]?mean|gmean|average|avg)( \S+=\S*)*", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}( \d{3})+", re.ASCII)
 
 
@@ -114,11 +116,12 @@ def read_text(
     samples = _samples(source, found, decimal)
     several = next((one.about for one in found.cautions if one.about[1:]), ())
     if several and strict and layout is None:
-        first = rows[0][0].text
+        first, texts = rows[0][0].text, not is_numeric(rows[1][0].text)
         units = [name[name.rfind("(") :] for name in several if "(" in name] or [""]
         alike = [name for name in several if name.endswith(max(units, key=units.count))]
-        roles = f"benchmark={first or 'benchmark'}, variant={'+'.join(alike)}"
-        fix = "" if first else "head the names 'benchmark', and "
+        roles = f"benchmark={first or 'benchmark'}, " * bool(first or not texts)
+        roles += f"variant={'+'.join(alike)}"
+        fix = "" if first or texts else "head the names 'benchmark', and "
         fix += f"say which: --columns '{roles}', or --layout rows for runs"
         what = f"the columns {figures.listed(several, 4)} may be variants, or runs of one"
         _refuse_cell(source, rows[0][1], what, fix)
@@ -182,11 +185,19 @@ def _headings_left_out(first: PlacedText) -> Caution:
     return Caution("headings-left-out", text)
 
 
+def _run_numbers_left_out(first: PlacedText) -> Caution:
+    text = f"column {first.text!r} was read as run numbers and left out"
+    return Caution("run-numbers-left-out", text)
+
+
 def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _Found:
     header = _header(source, rows[0])
     body = rows[1:] if header else rows
     if not body:
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
+    if layout is None and _numbers_runs(rows):
+        rest = _as_matrix([row[1:] for row in rows], source, layout, mark)
+        return replace(rest, cautions=[*rest.cautions, _run_numbers_left_out(rows[0][0])])
     heading = rows[0][0].text.lower() if header else None
     labelled = heading in _LABEL or not is_numeric(body[0][0].text)
     if layout == "columns":
@@ -216,6 +227,15 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         text = f"line {odd.line} begins with a number, {odd.text}, that was taken as a name"
         cautions.append(Caution("numbers-as-names", text))
     return _Found(names, [row[1:] for row in body], dress, cautions)
+
+
+def _numbers_runs(rows: _Rows) -> bool:
+    """Tell whether the first column counts the runs of others, which have names."""
+    heads, first = [cell.text for cell in rows[0]], [row[0].text for row in rows[1:]]
+    counts = (list(map(str, range(k, k + len(first)))) for k in (0, 1))
+    named = not any(map(_RUN.fullmatch, heads[1:])) and all(len(row) > 1 for row in rows)
+    named = named and is_numeric(rows[-1][1].text)
+    return named and first in counts and _NUMBERS.fullmatch(heads[0]) is not None
 
 
 def _named_columns(rows: _Rows, source: str, mark: str, named: tuple[str, ...]) -> _Found:
@@ -256,8 +276,7 @@ def _columns(
     grid = [[_at(row, k) for row in body] for k in range(width)]
     if labelled:
         if names is not None:
-            text = f"column {names[0].text!r} was read as run numbers and left out"
-            cautions.append(Caution("run-numbers-left-out", text))
+            cautions.append(_run_numbers_left_out(names[0]))
         grid, names = grid[1:], names[1:] if names is not None else None
     if not grid:
         what = f"there is no column of values next to {shown(body[0][0].text)}"

@@ -234,7 +234,7 @@ def settings_differ(files: Iterable[tuple[str, Mapping[str, str]]]) -> tuple[Cau
     texts = [
         f"{key} is {figures.listed([f'{text} in {names[0]}' for text, names in of.items()], 3)}"
         for key, of in found.items()
-        if len(of) > 1
+        if len(of.keys() - {"unknown"}) > 1
     ]
     text = f"{'; '.join(texts)}: a difference of the sides may be that of the setting"
     return (Caution(DIFFER, text, short=ShortSentence.of(plain(text))),) if texts else ()

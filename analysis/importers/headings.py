@@ -47,6 +47,7 @@ _RUN = re.compile(rf"(?:(.+)_)?(?:{'|'.join(SAY['numbered'])})_?\d+")
 _MOMENT = re.compile(
     r"\d{4}-\d\d?-\d\d?.*|1[5-9]\d{8}(\.\d*|(\d{3}){0,3})|(?!00)\d\d:\d\d:\d\d(\.\d*)?", re.ASCII
 )  # a date, a time since 1970, hours
+_INDEX = re.compile(r"|index|Unnamed: 0|__index_level_0__")
 _NUMBERED = re.compile(r"(.*?)_?(\d{1,4})")  # from 0 or 1 on
 
 
@@ -397,14 +398,18 @@ def _parts_of(
 def _dated(headings: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
     """Give "timestamp" in the place of "time" above dates; beside a value also above a clock that goes on, or of days.
 
-    A word of values above nothing but texts is none.
+    A word of values above nothing but texts is none. Texts below the index of pandas name benchmarks, if nothing else does.
     """
     found = [*headings]
+    named = {*map(plain_heading, headings)} & {*NAMES["benchmark"]}
     days = any(plain_heading(heading) in ("date", "day") for heading in headings)
     for k, (heading, column) in enumerate(zip(headings, columns, strict=False)):
         cells = [text for cell in column if (text := cell.strip())]
         if cells and _value(heading) is not None and not any(map(_may_be_value, cells)):
             found[k] = ""
+        names = not (named or any(is_quantity(text) or _MOMENT.fullmatch(text) for text in cells))
+        if _INDEX.fullmatch(heading) and cells and names:
+            found[k] = "benchmark"
         if plain_heading(heading) != "time" or not all(map(_MOMENT.fullmatch, cells)) or not cells:
             continue
         valued = any(_value(of) is not None or is_measured(of) for of in headings if of != heading)
@@ -425,7 +430,8 @@ def long_mapping(
     """Find which column is what, by what was stated, the headings and the first cells of each column."""
     stated, rows = stated_roles(opened, headings)
     numeric, given = _parts_of(headings, columns)
-    found = mapped(_dated(headings, columns), stated, rows, numeric)
+    named = _dated(headings, columns)
+    found = mapped(named, stated, rows, numeric)
     if found is not None:  # the names of nothing that is measured
         given = [k for k in given if k not in (found.time, found.commit, found.host)]
     if found is not None and (found.benchmark or found.variant or stated or not given):
@@ -442,14 +448,16 @@ def long_mapping(
         what = f"the heading {one!r} may mean minutes or the minimum"
         raise opened.fail(what, f"write {one[:-4] + ' (min)'!r} for minutes", at=at)
     taken = {place for places in stated.values() for place in places}
-    grid, about = _is_grid(headings), mapped([*headings, "value"])
+    grid, about = _is_grid(headings), mapped([*named, "value"])
     free = [k for k in numeric if k not in taken and (headings[k] or grid)]
     called = [*(about.benchmark if about else ()), *given]
     role, wanted, what, called_by = "value", list[int](), "no heading names a value", "benchmark"
     if found is None and free:
         what += f": {_holding(headings, [k for k in free if headings[k]])} numbers"
         apart = {*ORDER, *SAY["derived"]}
-        varied = [k for k in free if len(set(columns[k])) > 1] or free  # keys have few values
+        varied = [
+            k for k in free if grid or len(set(columns[k])) > 1
+        ] or free  # keys have few values
         plain = (k for k in varied if headings[k] and not is_setting(headings[k]))
         good = [k for k in plain if not _words(headings[k]) & apart] or free[1:] or free
         called += [k for k in free if k not in good]
@@ -470,7 +478,7 @@ def long_mapping(
         what = f"no heading names a benchmark or a variant: {_holding(headings, given)} text"
         role, wanted = ("run", [*found.runs[0]]) if found.runs else (role, [*found.places[:1]])
     known = found.stated if found else ()
-    name = next((headings[k] or "benchmark" for k in called if k not in known), "")
+    name = next((headings[k] or "benchmark" * (not named[k]) for k in called if k not in known), "")
     roles = f"{called_by}={name}, " * bool(name) + f"{role}={'+'.join(headings[k] for k in wanted)}"
     fix = f"say which: --columns '{roles}'" if wanted else "write a row for each value"
     head = f"head the names {name!r}, and " * (bool(wanted) and name not in ("", *headings))

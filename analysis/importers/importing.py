@@ -56,7 +56,7 @@ from ..record.trial_files import (
 from ..stats.samples import read_only
 from ..version import VERSION
 from .gathering import GatheredCells, NamedCell, Sitting, require_agreement
-from .parsing import ForeignCell
+from .parsing import ForeignCell, hosts_in
 
 # --- What is in these files? The answer of ``fairtrial import --dry-run``: nothing is written.
 
@@ -340,7 +340,7 @@ def _manifest(
     files = gathered.files
     sources = [readable(file.source) for file in files]
     named = "".join(f"{file.format}\0{k}\0" for file, k in zip(files, sources, strict=True))
-    facts = {key: text for file in files for key, text in file.facts.items()}
+    models = {model for file in files if (model := file.facts.get("cpu_model"))}
     ways = {one.benchmark: one.cell.definition for one in gathered.cells if one.cell.definition}
     settings = {key: text for file in files for key, text in file.settings.items()}
     kept = {DEFINITIONS: ways, SETTINGS: settings}
@@ -362,9 +362,9 @@ def _manifest(
         runs=max(counts.values()),
         warmup=0,
         planned=0,
-        host=facts.get("host", "unknown"),
+        host=hosts_in(host for file in files if (host := file.facts.get("host"))) or "unknown",
         host_id="unknown",
-        cpu_model=facts.get("cpu_model"),
+        cpu_model=models.pop() if len(models) == 1 else None,
         targets={},
         started=at,
         finished=at,

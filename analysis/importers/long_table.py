@@ -41,6 +41,7 @@ from .parsing import (
     all_numbers,
     float_of,
     foreign_file,
+    hosts_in,
     in_base_unit,
     is_cut,
     is_good,
@@ -466,11 +467,15 @@ class LongTable:
                 fix = f"{told} in every row, or take the row out"
                 raise self.opened.fail(what, fix, at=self.line_of(row))
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that a column names."""
+        column = self.coded("host")
+        return tuple(filter(None, map(str.strip, column.among() if column else ())))
+
     def notes(self) -> Iterator[Caution]:
         """Say what was guessed, which columns name several hosts or are not read, and how many rows have no value."""
-        found = self.found
-        column = self.coded("host")
-        hosts = tuple(filter(None, map(str.strip, column.among() if column else ())))
+        found, hosts = self.found, self.hosts
         if found.host is not None and len(hosts) > 1:
             heading = self.headings[found.host]
             fix = f"each is an occasion of its own: if it is a variant say --columns 'variant={heading}'"
@@ -518,8 +523,9 @@ class LongTable:
             "host": [found.host], "factor": (*found.factors, *found.of_variant),
         }  # fmt: skip
         behind, parts = runs | behind, []
+        named = [heading.strip() or "''" for heading in self.headings]
         for role, places in roles.items():
-            there = [self.headings[k].strip() + behind.get(k, "") for k in places if k is not None]
+            there = [named[k] + behind.get(k, "") for k in places if k is not None]
             if there or role in literal:
                 words = f"'{literal[role]}'" if role in literal else "+".join(there)
                 parts.append(f"{role}={words}")
@@ -549,6 +555,7 @@ def long_file(source: Columns) -> ForeignFile:
         read_as=table.reading(),
         settings=table.settings,
         variant_rule=named[0] if named else "the file's name",
+        facts={"host": hosts_in(table.hosts)},
     )
 
 

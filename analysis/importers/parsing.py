@@ -132,6 +132,12 @@ def foreign_file(
     return ForeignFile(cells=tuple(cells), losses=lost, notes=(*notes, *noted), **about)
 
 
+def hosts_in(names: Iterable[str]) -> str:
+    """Say on which host something was measured, or on how many; "" where none is known."""
+    hosts = {*names}
+    return f"{len(hosts)} hosts" if len(hosts) > 1 else "".join(hosts)
+
+
 def losses_of(
     name: str, holding: Mapping[str, object] = _NONE, texts: Mapping[str, object] = _NONE
 ) -> tuple[Caution, ...]:

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.matrix_file import Dress, TextTable, read_text, table_in
+from ..data.matrix import PerformanceMatrix
+from ..data.matrix_file import Dress, MatrixTable, TextTable, read_text, table_in
 from ..data.opening import Opened, most_of, open_foreign
 from ..errors import AnalysisError, UsageError
 from ..pages.model import Caution
@@ -25,7 +26,7 @@ from ..record.json_paths import JsonPathError, Place, beside, places, root
 from .cell_roles import Coded
 from .headings import SAMPLE, is_long, long_mapping
 from .long_table import Columns, Real, long_file
-from .parsing import ForeignCell, ForeignFile, float_of, foreign_file
+from .parsing import ForeignCell, ForeignFile, float_of, foreign_file, within
 
 # --- Bare numbers: one list, rows of runs, a wide CSV, or the sample files of the Speedup-Test.
 
@@ -51,14 +52,16 @@ def dress_of(opened: Opened, head: str | None = None) -> Dress | None:
 
 def read_matrix(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark; lines of one number each are one, called ``values``."""
-    if _are_runs(opened.structure()):
+    if _are_runs(data := opened.structure()):
         table = table_in(opened.text(), opened.source, opened.layout, None)
-        rows, dress, cautions = table.samples, "matrix", table.cautions
+        if isinstance(within(data, "samples"), dict):
+            return _stored(opened, table)
+        samples, dress, cautions = table.samples, "matrix", table.cautions
     else:
         found = _bare(opened, opened.text())
-        rows, dress, cautions = {}, found.dress, found.cautions
+        samples, dress, cautions = {}, found.dress, found.cautions
         for name, row in found.samples.items():
-            rows[name] = [opened.value(value, f"{cell.line}") for cell, value in row]
+            samples[name] = [opened.value(value, f"{cell.line}") for cell, value in row]
     cells = tuple(
         ForeignCell(
             benchmark=name,
@@ -68,14 +71,36 @@ def read_matrix(opened: Opened) -> ForeignFile:
             processes=(tuple(row),),
             keys={} if dress == "numbers" else {"benchmark": name},
         )
-        for name, row in rows.items()
+        for name, row in samples.items()
     )
     notes = [Caution(one.code, one.text) for one in cautions]
     return foreign_file("numbers", cells, notes=notes, format=dress)
 
 
+def _stored(opened: Opened, table: MatrixTable) -> ForeignFile:
+    """Read what `PerformanceMatrix.to_dict` wrote, a row for each value and for each run that failed."""
+    PerformanceMatrix.of_table(table, opened.source, better=None, unit="", name="values")
+    own = {"session": table.sessions, "block": table.blocks, "run": table.processes}
+    ids = {role: of for role, of in own.items() if of is not None}
+    lost, rows = table.failed, list[dict[str, Any]]()
+    for name in dict.fromkeys((*table.samples, *(lost or {}))):
+        about = {"benchmark": name, "variant": table.name, "metric": table.metric}
+        about |= {"unit": table.unit, "better": table.better, "outcome": "ok" if lost else None}
+        for k, value in enumerate(table.samples.get(name, ())):
+            of_run = {role: of[name][k] for role, of in ids.items()}
+            rows.append({**about, **of_run, "value": value})
+        failed = (lost or {}).get(name, 0)
+        for session, count in (failed if isinstance(failed, dict) else {None: failed}).items():
+            rows += [{**about, "session": session, "outcome": "failed"}] * count
+    heads = [*dict.fromkeys(key for row in rows for key in row if row[key] not in (None, ""))]
+    found = file_of_rows(opened, heads, ([row.get(key) for key in heads] for row in rows))
+    return replace(found, notes=(*found.notes, *(Caution(c.code, c.text) for c in table.cautions)))
+
+
 def _are_runs(data: object) -> bool:
-    """Tell whether JSON holds a list for each benchmark, most of whose parts are numbers."""
+    """Tell whether JSON holds a list for each benchmark, most of whose parts are numbers; or such below ``samples``."""
+    samples = within(data, "samples")
+    data = samples if isinstance(samples, dict) else data
     rows = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
     lists = [row if isinstance(row, list) else [] for row in rows]
     most = (2 * sum(type(run) in (int, float) for run in row) > len(row) for row in lists)

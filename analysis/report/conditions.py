@@ -47,7 +47,7 @@ from ..record.environment import commit_of, of_one_session
 from ..verdict.result import Verdict, amount_on_hosts
 from ..words import Name, quoted, shorten, shortened
 from .page import Chapter, chapter_of
-from .subject import Subject, first_host, level_of
+from .subject import Subject, first_host, level_of, ours_of
 
 _TITLE = "Where and how it was measured"
 _CITED = ("no-certificate", "certificate-differs")
@@ -73,14 +73,16 @@ def chapter(subject: Subject) -> Chapter | None:
     where = found["facts"][0]["texts"][0]
     if len(subject.trials) > 1:
         where = f"{len(subject.trials)} trials"
-    lead = f"{where}; {counted(failed, 'failed run') if failed else 'no run failed'}"
-    sections = partial(_sections, values)
+    ours = len(ours_of(subject)) == len(subject.trials)
+    none = "no run{} failed" if ours else "no failed run{} is known"  # to another tool's files
+    lead = f"{where}; {counted(failed, 'failed run') if failed else none.format('')}"
+    sections = partial(_sections, values, none)
     return chapter_of(subject, "conditions", _TITLE, sections, lead=lead, values=values, whole=True)
 
 
-def _sections(values: Values) -> Iterator[Section]:
+def _sections(values: Values, none: str) -> Iterator[Section]:
     yield section(*_blocks(values), title=_TITLE)
-    failed = [block for host in values["hosts"] for block in _failed(host)]
+    failed = [block for host in values["hosts"] for block in _failed(host, none)]
     yield section(*failed, title="Failed runs", anchor=values["failed_anchor"])
     for host in values["hosts"]:
         of = f" of {host['label']}" if host["label"] else ""
@@ -107,10 +109,10 @@ def _blocks(values: Values) -> Iterator[Block]:
         yield Sentence(host["same"])
 
 
-def _failed(host: Values) -> Iterator[Block]:
+def _failed(host: Values, none: str) -> Iterator[Block]:
     whose, more = f" of {host['label']}" * bool(host["label"]), host["more_failed"]
     if not host["failed"]:
-        yield Sentence(f"No run{whose} failed.")
+        yield Sentence(f"N{none.format(whose)[1:]}.")
         return
     heads = ("run", "session", "block", "<cell", "<outcome")
     yield table_of(

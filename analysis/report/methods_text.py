@@ -18,7 +18,8 @@ from ..pages import number_format as figures
 from ..registry import shipped
 from ..verdict.result import Verdict
 from ..version import VERSION
-from .subject import Subject, first_host, level_of
+from ..words import shown
+from .subject import Subject, first_host, level_of, ours_of
 from .written import few_sessions
 
 
@@ -352,7 +353,7 @@ def _looks(verdict: Verdict) -> Iterator[str]:
 
 
 def _tool(subject: Subject, cited: str) -> Sentence:
-    versions = (trial.manifest.tool_version for trial in subject.trials)
+    versions = (trial.manifest.tool_version for trial in ours_of(subject))
     measured = list(dict.fromkeys(filter(None, versions)))
     if not measured or measured == [VERSION]:
         did = "Measured and analysed" if measured else "Analysed"

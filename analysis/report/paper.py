@@ -36,7 +36,7 @@ from ..version import VERSION
 from ..words import command_line
 from .methods_text import citations_of, paragraph_of, spoken_text, works_used
 from .page import Chapter, chapter_of
-from .subject import Subject, first_host, level_of
+from .subject import Subject, first_host, level_of, ours_of
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)
 _LIBRARIES = ("numpy", "scipy", "numba")
@@ -51,21 +51,16 @@ def commands_of(subject: Subject) -> list[str]:
     level, options, words = level_of(subject.verdict), [*_options(subject)], judge_words()
     for option, value in zip(words[::2], words[1::2], strict=True):
         options += [] if option in options else [option, value]
-    lines = [words for trial in _ours(subject) for words in _measuring(trial, level)]
+    lines = [words for trial in ours_of(subject) for words in _measuring(trial, level)]
     if subject.trials or len(subject.sources) > 1:  # one file alone is only reported on
         lines.append(["verdict", *subject.sources, "--explain", *options])
     lines.append(["report", *subject.sources, *options, "-o", "report.html"])
     return [command_line(["fairtrial", *words]) for words in lines]
 
 
-def _ours(subject: Subject) -> Iterator[Trial]:
-    """Give the trials that fairtrial measured: no command measures those of another tool again."""
-    return (trial for trial in subject.trials if trial.manifest.origin != "imported")
-
-
 def notes_of(subject: Subject) -> Iterator[str]:
     """Say what the commands cannot repeat."""
-    if next(_ours(subject), None) is not None:
+    if ours_of(subject):
         yield (
             "The seed fixes the order of the runs and everything else that is random, not their times."
         )
@@ -86,7 +81,7 @@ def facts_of(subject: Subject) -> dict[str, list[dict[str, str | None]]]:
 
 
 def _seeds(subject: Subject) -> Facts:
-    for trial in subject.trials:
+    for trial in ours_of(subject):
         manifest = trial.manifest
         for one in manifest.merged_from:
             yield f"plan of {one.trial}", f"{one.seed}"
@@ -99,7 +94,7 @@ def _seeds(subject: Subject) -> Facts:
 
 def _versions(subject: Subject) -> Facts:
     host = first_host(subject.verdict) if level_of(subject.verdict) is not None else None
-    for trial in subject.trials:
+    for trial in ours_of(subject):
         of = "" if len(subject.trials) == 1 else f" {trial.manifest.trial}"
         if host is not None:
             of = f" on {host.name}"

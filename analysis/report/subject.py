@@ -57,6 +57,11 @@ def hosts_of(verdict: Verdict) -> Mapping[str, str]:
     return {str(k): host for k, host in enumerate(judged, 1)} if len(judged) > 1 else {}
 
 
+def ours_of(subject: Subject) -> list[Trial]:
+    """Give the trials that fairtrial measured: no command measures those of another tool again."""
+    return [trial for trial in subject.trials if trial.manifest.origin != "imported"]
+
+
 def first_host(verdict: Verdict) -> Path | None:
     """Give the trial of the first host of a fleet that is judged; None where there is no fleet."""
     return next((Path(one.trial) for one in verdict.hosts if one.judged), None)

@@ -90,7 +90,8 @@ def _common_step(distinct: Array) -> float | None:
     if step <= error:
         return None
     counts = np.rint(gaps / step)
-    step = float(gaps @ counts / (counts @ counts))
+    size = math.ldexp(0.5, math.frexp(float(gaps.max()))[1])  # exact, and no sum leaves the range
+    step = size * float(gaps / size @ counts / (counts @ counts))
     off = np.abs(gaps - counts * step).max()
     return step if off <= min(_WHOLE * step, error) else None
 

@@ -515,8 +515,9 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, way in ways.items()
         if others.get(name, way) != way
     }
+    about = (one.manifest for one in trials)
     differ = settings_differ(
-        (one.manifest.trial, one.manifest.further.get(SETTINGS, {})) for one in trials
+        (one.trial, {"host": one.host, **one.further.get(SETTINGS, {})}) for one in about
     )
     if not changed:
         return sides, differ

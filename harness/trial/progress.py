@@ -184,7 +184,8 @@ class TrialProgress:
         given_up = [one.to_dict() for one in self.given_up]
         found = {**asdict(self), "session_ends": ends, "given_up": given_up}
         del found["way_on_words"], found["before"]
-        return found | {"next": [] if self._moves else [command_line(self.way_on_words)]}
+        over = self._moves or self.misfits  # nothing takes what is damaged
+        return found | {"next": [] if over else [command_line(self.way_on_words)]}
 
     @property
     def _moves(self) -> bool:
@@ -223,7 +224,8 @@ class TrialProgress:
 
     def next_lines(self) -> list[str]:
         """Say what comes next: go on with it, or judge it; nothing while it is measured."""
-        return [] if self._moves else next_lines(self.way_on_words, self.before)
+        over = self._moves or self.misfits
+        return [] if over else next_lines(self.way_on_words, self.before)
 
     def __str__(self) -> str:
         """Say it in a few lines."""
@@ -252,7 +254,7 @@ class TrialProgress:
         if self.misfits:
             lines.append("  restore it from a copy: nothing judges it as it is")
         set_in = [part for line in lines for part in wrapped(line, "", " " * 4, WIDTH)]
-        return "\n".join(set_in + ([] if self.misfits else self.next_lines()))
+        return "\n".join(set_in + self.next_lines())
 
 
 def listed(trials: Sequence[TrialProgress]) -> list[str]:

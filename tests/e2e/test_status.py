@@ -56,6 +56,8 @@ def test_a_damaged_trial_is_no_success(lab):
     done = lab.run_fairtrial("status", trial, "--json")
     assert done.returncode == 5
     (found,) = json.loads(done.stdout)
+    assert found["next"] == []  # every judge refuses it
+    assert "next  " not in lab.run_fairtrial("status").stdout
     assert (found["misfits"], found["again"]) == (["plan.jsonl is gone"], "")
     assert lab.run_fairtrial("status").returncode == 0  # of all trials: it is one of them
 

@@ -425,10 +425,10 @@ def bootstrap_speedup(
 def _enough(comparison: DeviationPair, interval: Interval) -> None:
     """Refuse what so few units cannot give."""
     units, sizes = comparison.units, strata_sizes(comparison)
-    most, least = (int(pick(float(pick(size)) for size in sizes)) for pick in (max, min))
+    most, least = (int(min(pick(size) for size in sizes)) for pick in (np.max, np.min))
     noun, single = units.noun, units.unit == "run"
     if most < 2:
-        where = "on each benchmark and side" if single else "only" if units.both else "on each side"
+        where = "on each benchmark of a side" if single else "only" if units.both else "on a side"
         what = f"there is one {noun} {where}: resampling it tells nothing about its spread"
         raise InsufficientDataError(what, fix=f"measure 3 or more {noun}s", n=most, needed=2)
     if least >= 2 or interval == "percentile":

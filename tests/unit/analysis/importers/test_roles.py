@@ -6,6 +6,9 @@ Authority: the rows themselves, which a person would part so; a pooled column wa
 from __future__ import annotations
 
 import hashlib
+import io
+import json
+from typing import Any
 
 import pytest
 
@@ -17,6 +20,7 @@ from analysis.importers.headings import _TOO
 from analysis.importers.parsing import NAMES
 from analysis.importers.registry import read_foreign
 from analysis.record.manifest import reading_columns
+from harness.cli import main
 
 
 def said(found) -> str:
@@ -391,7 +395,7 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ("Algorithm,10,100\nquick,1,2\nheap,3,4\n", "10, 100 hold.*'benchmark=Algorithm, variant=10.100'$"),
         ("version,sort,find\na,1,2\na,3,2\nb,1,2\nb,2,1\n", "'variant=version, value=sort.find'$"),
         (",10,100\n1,1,2\n4,3,4\n", "head the names 'benchmark', and say which: .*=benchmark, variant=10.100'$"),
-        (",run1,run2\na,1,2\nb,3,4\n", "benchmark or a variant: '' holds text\n.*head the names 'benchmark'"),
+        (",gcc,clang\na,1,2\nb,3,4\n", "gcc, clang may be variants, or runs of one\n.*which: --columns 'variant=gcc.clang'"),
         ("runtime,gap,ms\na b,1,2\nc,1,3\n", "runtime holds text\n.*'benchmark=runtime, value=ms'"),
         ("bench,run,time_ms\na,warmup,9\na,1,1\n", ":2: the column 'run' holds 'warmup'"),
         ("run,time_ms\n1,10\n2,11\nAverage,10.5\n", ":4: the column 'run' holds 'Average'"),
@@ -428,12 +432,65 @@ def test_lines_of_json_and_columns_are_rows(foreign, text) -> None:
     assert (found.format, cells(found)) == ("json", "a: 1 2")
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (",run1,run2\na,1,2\nb,3,4\n", "a: 1 2 | b: 3 4"),
+        ("Unnamed: 0,time_ms\na,1\na,2\n", "a: 1 2"),
+        (",variant,time_ms\na,x,1\na,y,2\n", "a@x: 1 | a@y: 2"),
+        (",gcc,clang\n0,1,4\n1,2,5\n2,3,6\n", "gcc: 1 2 3 | clang: 4 5 6"),
+        ("run,gcc\n1,4\n2,5\n3,6\n", "gcc: 4 5 6"),
+        ("Trial #,sort,find\n1,4,7\n2,5,8\n3,6,9\n", "sort: 4 5 6 | find: 7 8 9"),
+        ("run,1,2\n1,4,7\n2,5,8\n3,6,9\n", "1: 4 7 | 2: 5 8 | 3: 6 9"),
+    ],
+)
+def test_an_index_names_benchmarks_or_numbers_runs(foreign, text, found) -> None:
+    """Pandas heads its index with nothing; numbers that count from 0 or 1 are no names, and no values."""
+    read = foreign(text, "r.csv")
+    assert cells(read) == found
+    assert "run-numbers-left-out" in {one.code for one in read.notes} or "gcc" not in found
+
+
+def test_a_stored_matrix_is_read_with_what_it_knows(foreign) -> None:
+    """Authority: what the other commands take of the same file."""
+    ids: dict[str, Any] = {
+        "sessions": {"a": [1, 1, 2], "b": [1, 2, 2]},
+        "blocks": {"a": [7, 8, 7], "b": [7, 7, 8]},
+    }
+    known = PerformanceMatrix.from_samples(
+        "new", {"a": [1, 2, 4], "b": [3, 5, 6]}, better="lower", unit="ms", failed={"a": {2: 1}, "c": {1: 2}}, **ids
+    )  # fmt: skip
+    found = foreign(json.dumps(known.to_dict()), "r.json")
+    told = [
+        (one.benchmark, one.variant, one.session, one.values, one.blocks, one.failed)
+        for one in found.cells
+    ]
+    assert told == [
+        ("a", "new", "1", (0.001, 0.002), (7, 8), 0),
+        ("a", "new", "2", (0.004,), (7,), 1),
+        ("b", "new", "1", (0.003,), (7,), 0),
+        ("b", "new", "2", (0.005, 0.006), (7, 8), 0),
+        ("c", "new", "1", (), (), 2),
+    ]  # fmt: skip
+    assert {(one.unit, one.better) for one in found.cells} == {("s", "lower")}
+    processes = PerformanceMatrix.from_samples(
+        "v", {"a": [1, 3, 5]}, better="higher", unit="op/s", processes={"a": [1, 1, 2]}
+    )
+    (one,) = foreign(json.dumps(processes.to_dict()), "r.json").cells
+    assert (one.processes, one.known, one.better) == (((1.0, 3.0), (5.0,)), True, "higher")
+
+
 def test_the_words_of_headings_are_frozen() -> None:
     """Every new word changes somebody's reading: look at tests/golden/readings.jsonl before this line changes."""
     assert hashlib.sha256(repr((NAMES, _TOO)).encode()).hexdigest()[:12] == "8971f1e29af9"
 
 
 GEOMEAN = "benchmark,gcc,clang\na,10,11\nb,20,19\nGeoMean,14,14.5\n"
+
+
+def test_a_row_of_averages_is_no_benchmark(foreign) -> None:
+    found = foreign("benchmark,time_ms\na,1\na,2\nb,3\nb,4\nAverage,2.5\n", "r.csv")
+    assert gather([found], ReadingChoices()).benchmarks == ("a", "b")
 
 
 def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:
@@ -450,3 +507,32 @@ def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:
     matrix = PerformanceMatrix.read(tmp_path / "r.csv", better="lower", layout="rows")
     assert matrix.benchmarks == ("a", "b")
     assert [one.code for one in matrix.cautions] == ["columns-as-runs", "left-out"]
+
+
+def test_hosts_head_the_answer_and_are_named_where_the_sides_differ_in_them(
+    tmp_path, monkeypatch
+) -> None:
+    """The last file's host stood above the runs of both; two hosts made a direction without a word."""
+    monkeypatch.chdir(tmp_path)
+    for name, host, level in (("old", "h1", 100), ("new", "h2", 80)):
+        rows = (f"x,{host},{s},{level + (7 * s) % 5}\n" for s in range(6))
+        (tmp_path / f"{name}.csv").write_text("benchmark,host,session,time_ms\n" + "".join(rows))
+
+    def answer(*words: str) -> str:
+        out = io.StringIO()
+        assert main([*words], out, io.StringIO()) == 0
+        return " ".join(out.getvalue().split())
+
+    assert "host is h2 in new.csv, h1 in old.csv" in answer("verdict", "new.csv", "old.csv")
+    assert " on h1 · " in answer("verdict", "old.csv")
+    answer("import", "old.csv", "new.csv", "-o", "both")
+    assert "both on 2 hosts · " in answer("verdict", "both")
+
+
+def test_a_caption_has_the_metric_on_a_line_of_its_own(tmp_path) -> None:
+    rows = (f"x,{v},{k + 10}\n" for v in ("a", "b") for k in range(5))
+    (tmp_path / "t.csv").write_text("benchmark,variant,time_ms\n" + "".join(rows))
+    out = io.StringIO()
+    figure = str(tmp_path / "f.svg")
+    assert main(["plot", "box", str(tmp_path / "t.csv"), "-o", figure], out, io.StringIO()) == 0
+    assert out.getvalue().splitlines()[0] == "metric: time_ms"  # it ran into the sentence

@@ -338,6 +338,11 @@ def test_the_commands_read_a_file_as_it_was_read(tmp_path, monkeypatch) -> None:
     assert words[words.index("--columns") + 1] == roles
     assert words.count("--better") == 1
     assert main(words, out, io.StringIO()) == 0
+    assert "No failed run is known." in out.getvalue()  # the table has no column of them
+    assert "Analysed with fairtrial" in out.getvalue()
+    assert not re.search(
+        "(?i)no run failed|measured and analysed|measured with|seed . plan", out.getvalue()
+    )
 
 
 def test_names_that_a_shell_would_take_apart_are_quoted(synthetic, chapter) -> None:

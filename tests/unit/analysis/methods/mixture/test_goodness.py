@@ -295,6 +295,12 @@ class TestTies:
         assert clock_step(x) == pytest.approx(step, rel=1e-6)
         assert clock_step(x[::-1]) == clock_step(x)
 
+    def test_a_step_near_the_end_of_the_range_of_numbers(self) -> None:
+        """Sums of counts times gaps overflowed, with a warning of numpy on the screen."""
+        third = 1e306 / 3  # no decimal
+        values = third * np.array([10.0, 11.0, 100.0])
+        assert clock_step(values) == pytest.approx(third, rel=1e-12)
+
     @pytest.mark.parametrize(
         "values", [[3.0], [2.0, 2.0], [math.pi, math.e, 1.0, math.sqrt(2), math.sqrt(3)]]
     )

@@ -95,6 +95,8 @@ def test_one_run_everywhere_is_too_little() -> None:
     with pytest.raises(InsufficientDataError, match="there is one run on each") as caught:
         bootstrap_speedup(*suite(m=1), rng=rng())
     assert (caught.value.n, caught.value.needed) == (1, 2)
+    with pytest.raises(InsufficientDataError, match="there is one run on each benchmark of a side"):
+        bootstrap_speedup(suite()[0], suite(m=1)[1], rng=rng())  # it was "slower", with an interval
 
 
 @pytest.mark.parametrize("kind", KINDS)
