@@ -18,7 +18,6 @@ from ..pages import number_format as figures
 from ..registry import shipped
 from ..verdict.result import Verdict
 from ..version import VERSION
-from ..words import shown
 from .subject import Subject, first_host, level_of, ours_of
 from .written import few_sessions
 
