@@ -7,6 +7,7 @@ import functools
 import hashlib
 import itertools
 import math
+import re
 import shlex
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.announcing import about
-from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan, Manifest
@@ -109,7 +110,7 @@ def question_of(request: Request) -> Question:
     good, bad = said.get("good"), said.get("bad")
     if not good or not bad:
         what = "GOOD and BAD are missing" if not good else "BAD is missing"
-        ends = (good or "").split("..")  # as git writes a range
+        ends = re.split(r"\.{2,3}", good or "")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
         raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
     campaign = load_campaign(Path(said["campaign"]))
@@ -331,12 +332,6 @@ class EndNotBuiltError(FairtrialError):
         )
 
 
-class CappedError(FairtrialError):
-    """A session could not be measured to its end."""
-
-    exit_code = 6
-
-
 def bisect(question: Question, view: View) -> Bisection:
     """Carry a bisection out, or go on with it.
 
@@ -484,7 +479,14 @@ class Sessions:
             stored = self._measured(name, places, phase)
             self.journal.append(stored)
         self._next += 1
-        return self._values(stored)
+        values = self._values(stored)
+        for end in {0, self.question.commits.last} & {*places}:
+            value = values[end]
+            if self.search.failures.get(end) and isinstance(value, float) and math.isnan(value):
+                what = f"{self.commits[end].short} fails in every run of two sessions in a row"
+                fix = "its output lies there in 'outputs': name another commit, or mend what it needs, and begin anew"
+                raise AnalysisError(what, str(self.journal.folder / name), fix)
+        return values
 
     def _values(self, stored: MeasuredSession) -> dict[int, float | list[float]]:
         from analysis.history.places import session_values
@@ -522,7 +524,7 @@ class Sessions:
         if ending.status != "complete":
             what = f"a session was not measured to its end: {ending.reason or ending.status}"
             fix = "take the cap out of the campaign, or raise it, and begin anew"
-            raise CappedError(what, str(trial), fix)
+            raise AnalysisError(what, str(trial), fix)
         return found
 
     def _again(self) -> tuple[str, ...]:
