@@ -309,6 +309,33 @@ def test_a_rerun_is_proposed_only_inside_of_the_bundle(bundle, tmp_path, cwd, in
         assert ("'cwd' into campaigns/sample/campaign.yaml" in " ".join(text.split())) != inside
 
 
+METRIC = b"benchmarks: {a: {metrics: {m: {from: FILE}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "origin", "inside"),
+    [
+        (b"values", "values", "measured", 1),
+        (b"/proc/self/stat", "/proc/self/stat", "measured", 1),
+        (b"/home/them/values", "/home/them/values", "measured", 0),
+        (b"/home/them/values", "values", "measured", 0),  # in the folder of its campaign then
+        (b"values", "values", "merged", 0),
+    ],
+)
+def test_no_rerun_is_proposed_that_is_refused(bundle, tmp_path, file, source, origin, inside):
+    def edit(files):
+        manifest = json.loads(files["trials/sample/manifest.json"]) | {"origin": origin}
+        files["trials/sample/manifest.json"] = json.dumps(manifest).encode()
+        files["campaigns/sample/campaign.yaml"] = METRIC.replace(b"FILE", file)
+        cell = {"command": {"argv": ["x"]}, "metrics": [{"source": source}]}
+        resolved = encode_checked({"campaign": {"cells": [cell]}})
+        files["trials/sample/resolved.json"] = resolved
+
+    found = reproduce(bundle(edit=edit, analyses=[]), folder=tmp_path / "new")
+    assert found.measurable == ("sample",) * inside
+    assert ("so --rerun refuses it" in " ".join(str(found).split())) != inside
+
+
 CLAIMS = [
     ("gzip-1 is at least twice as fast", "/candidates/0/multilevel/these/speedup", "at_least", 2.0),
     ("it is faster", "/candidates/0/multilevel/word", "word", "faster"),
