@@ -338,37 +338,38 @@ def bisect(question: Question, view: View) -> Bisection:
     Raises Interrupted if a signal came: everything that was measured is kept, and the clone is removed;
     FairtrialError if the host does not allow it, a disk is full, or GOOD or BAD fails in every run.
     """
-    work = question.asked.work_dir
-    with Interrupts() as interrupts, _journal(question) as journal:
-        before_s = read_state(journal.folder).seconds or 0.0
-        view.begins(question, journal.folder)
-        with Workshop(
+    request, work = question.request, question.asked.work_dir
+    folder = request.resume or request.folder / new_trial_name(f"bisect-{question.campaign.name}")
+    with Interrupts() as interrupts:
+        workshop = Workshop(  # it refuses its folder before anything is written
             question.commits,
             question.recipe,
             interrupts,
             folder=None if work is None else Path(work),
-            bisection=str(journal.folder.absolute()),
+            bisection=str(folder.absolute()),
             say=view.say,
-        ) as workshop:
-            found = Sessions(
-                question=question,
-                journal=journal,
-                workshop=workshop,
-                view=view,
-                interrupts=interrupts,
-                began=time.monotonic() - before_s,
-            ).carried_out()
-            for note in workshop.notes:
-                view.say(f"note  {note}")
-            return found
+        )
+        with _journal(question, folder) as journal:
+            before_s = read_state(folder).seconds or 0.0
+            view.begins(question, folder)
+            with workshop:
+                found = Sessions(
+                    question=question,
+                    journal=journal,
+                    workshop=workshop,
+                    view=view,
+                    interrupts=interrupts,
+                    began=time.monotonic() - before_s,
+                ).carried_out()
+                for note in workshop.notes:
+                    view.say(f"note  {note}")
+                return found
 
 
-def _journal(question: Question) -> Journal:
-    request = question.request
-    if request.resume is None:
-        name = new_trial_name(f"bisect-{question.campaign.name}")
-        return Journal.begin(request.folder / name, question.asked, share=request.share)
-    journal = Journal.reopen(request.resume)
+def _journal(question: Question, folder: Path) -> Journal:
+    if question.request.resume is None:
+        return Journal.begin(folder, question.asked, share=question.request.share)
+    journal = Journal.reopen(folder)
     journal.asked = question.asked  # more sessions may be allowed now
     return journal
 

@@ -47,6 +47,7 @@ def _print_t(campaign):
     [
         ("v1", "BAD is missing", "fairtrial bisect v1 BAD"),
         ("v1..v2", "BAD is missing", "fairtrial bisect v1 v2"),
+        ("v1...v2", "BAD is missing", "fairtrial bisect v1 v2"),
         (None, "GOOD and BAD are missing", "fairtrial bisect GOOD BAD"),
     ],
 )
