@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections import Counter, defaultdict
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.announcing import about
-from analysis.errors import StoreError
+from analysis.errors import FairtrialError, StoreError
 from analysis.record.commits import bisection_of_trial
 from analysis.record.run_numbers import Disturbances, DisturbanceTally
 from analysis.record.trial_files import (
@@ -24,6 +25,8 @@ from analysis.record.trial_files import (
 )
 from analysis.words import WIDTH, command_line, next_lines, note_lines, shorten
 
+from ..campaign.resolve import load_campaign
+from ..campaign.schema import identity_of
 from ..errors import counted, took, wrapped
 
 
@@ -205,7 +208,21 @@ def done_first(manifest: Manifest, trial: Path) -> str:
         return "" if manifest.looks_plan.rule == "repeated" else "measures it anew"
     if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         return f"once the campaign is put back: {trial / CAMPAIGN} is a copy"
+    if must_raise(manifest) is None and _is_changed(Path(manifest.campaign_path), manifest, trial):
+        return f"once the campaign is as it was: {trial / CAMPAIGN} is a copy"
     return raised_first(must_raise(manifest))
+
+
+def _is_changed(campaign: Path, manifest: Manifest, trial: Path) -> bool:
+    """Tell whether a campaign's file says now what a trial does not go on with; other bytes alone are no change."""
+    with contextlib.suppress(OSError):
+        if campaign.read_bytes() == (trial / CAMPAIGN).read_bytes():
+            return False
+    try:
+        now = load_campaign(campaign, seed=manifest.seed)
+    except FairtrialError:
+        return True
+    return identity_of(now, manifest.campaign_identity) != manifest.campaign_sha256
 
 
 def way_on_of(manifest: Manifest, trial: Path) -> str:

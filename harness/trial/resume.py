@@ -128,7 +128,8 @@ def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Fi
 
 def check_plan(store: Store, campaign: Campaign) -> None:
     """Hold the stored plan against the one that the campaign and seed give."""
-    seed, node, left = store.manifest.seed, store.manifest.node, store.manifest.left
+    manifest = store.manifest
+    seed, node, left = manifest.seed, manifest.node, manifest.left
     count = sessions = 0
     for run in store.planned():
         count, sessions = count + 1, max(sessions, run.session)
@@ -142,10 +143,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         map(ne, store.planned(), planned)
     )
     if not count:  # it was broken off before its first session, and says already what that would be
-        manifest, protocol = store.manifest, campaign.protocol
-        then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
-        now = (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
-        differs = then != now
+        differs = not _fits(manifest, campaign)
     if differs:
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
@@ -153,6 +151,13 @@ def check_plan(store: Store, campaign: Campaign) -> None:
             str(store.path / "plan.jsonl"),
             "go back to the campaign.yaml in the trial's folder, or start a new trial",
         )
+
+
+def _fits(manifest: Manifest, campaign: Campaign) -> bool:
+    """Tell whether a campaign can give a trial's plan: who changes that cannot go on with it."""
+    then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
+    protocol = campaign.protocol
+    return then == (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +235,8 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
-        refuse(path, campaign_drift(path, manifest, campaign), complete=True)
+        drifts = campaign_drift(path, manifest, campaign)
+        refuse(path, drifts, complete=True, fits=_fits(manifest, campaign))
         reason, judges = "it was complete already", None
         asked = judged_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
@@ -339,7 +345,7 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
         with trial.interrupts.at_once():
             drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
-        refuse(store.path, drifts)
+        refuse(store.path, drifts, fits=_fits(manifest, campaign))
     with trial.interrupts.at_once():
         check_plan(store, campaign)
     store.append_findings("resume", drifts)
