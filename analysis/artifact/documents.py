@@ -33,7 +33,6 @@ from ..record.fleet import FLEET
 from ..record.manifest import read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import MEASUREMENTS, RESOLVED, Manifest
-from ..record.yaml_reader import Value, decoded, read_document
 from ..registry import shipped
 from ..version import VERSION
 from .archive import FLEET_PLACE, Contents, Metadata, Needs, steps_of, weigh, write_archive
@@ -286,38 +285,23 @@ def works_outside(contents: Contents, root: Path) -> dict[str, str]:
     found = {}
     damaged = (FairtrialError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
     for one, place in [(one, one.campaign) for one in contents.sources if one.campaign]:
-        by_hand = ""
-        with contextlib.suppress(*damaged):
-            if (origin := read_manifest(root / one.path).origin) != "measured":
-                by_hand = f"was {origin}, so --rerun refuses it: take"
-            document = read_document(decoded((root / place).read_bytes(), root / place), place)
-            with opened(root / one.path / RESOLVED) as file:
-                campaign = json.load(file)["campaign"]
+        why = ""
+        with contextlib.suppress(*damaged), opened(root / one.path / RESOLVED) as file:
+            manifest, campaign = read_manifest(root / one.path), json.load(file)["campaign"]
+            home = PurePath(manifest.campaign_path).parent
+            if f"{home}/" in (root / place).read_text():
+                why = f"names files by their way from {home}"
+            if manifest.origin != "measured":
+                why = f"was {manifest.origin}"
             rules = (rule for cell in campaign["cells"] for rule in cell.get("metrics", ()))
-            for path in (*_absolute(document.value), *(rule["source"] for rule in rules)):
-                if _leaves(place, path) and not path.startswith(("/proc/", "/sys/")):
-                    by_hand = f"names {path}, outside of the bundle, so --rerun refuses it: write a relative path into"
-            for _, cwd in steps_of(campaign):
-                if _leaves(place, cwd):
-                    by_hand = f"works in {cwd}, outside of the bundle, so --rerun refuses it: write a folder with its programs as 'cwd' into"
-        if by_hand:
-            found[one.name] = (
-                f"{one.name} {by_hand} {place} of the unpacked bundle, and execute it as {README} says"
-            )
+            read = (rule["source"] for rule in rules if rule["source"][:6] != "/proc/")
+            for path in (*read, *(cwd for _, cwd in steps_of(campaign))):
+                if os.path.normpath(PurePath(place).parent / path).startswith(("/", "..")):
+                    why = f"works in {path}, outside of the bundle"
+        if why:
+            text = f"{one.name} {why}, so --rerun refuses it: execute {place} of the unpacked bundle as {README} says, "
+            found[one.name] = f"{text}with a folder of its programs as 'cwd', and files below it"
     return found
-
-
-def _leaves(place: str, path: str) -> bool:
-    return os.path.normpath(PurePath(place).parent / path).startswith(("/", ".."))
-
-
-def _absolute(value: Value, key: str = "") -> Iterator[str]:
-    """Give the absolute paths below the keys of a campaign that name places which it works in or writes."""
-    if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _absolute(one, name)
-    elif key in ("cwd", "from") and str(value).startswith("/"):
-        yield str(value)
 
 
 def readme_text(

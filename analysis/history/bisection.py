@@ -440,8 +440,7 @@ def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -
         and "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
         f"within the margin of {100 * found.margin:g} %",
         "heavy-search": any(one.why == "sessions spent" for one in found.open)
-        and "the sessions were spent before the search was done: --sessions-max allows no more, or the step is small "
-        "compared with the noise",
+        and "the sessions were spent before the search was done: too few (--sessions-max), or the step is small",
         "one-program": same
         and f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
         "by construction, not measured again",

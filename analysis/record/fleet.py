@@ -250,11 +250,9 @@ def once(found: HostProgress, known: dict[object, str]) -> HostProgress:
     """Let a host fail whose trial is that of one before it; `known` has the host of each trial so far."""
     one = found.manifest
     key = found.host if one is None or not found.done else (one.trial, one.host_id, one.started)
-    first = known.setdefault(key, found.host)
-    if first == found.host:
+    if (first := known.setdefault(key, found.host)) == found.host:
         return found
-    why = f"its trial is a copy of that of {first}"
-    return replace(found, state="failed", counting=0, why=why)
+    return replace(found, state="failed", counting=0, why=f"its trial is a copy of that of {first}")
 
 
 def with_plans(found: Sequence[HostProgress]) -> tuple[HostProgress, ...]:
@@ -357,10 +355,9 @@ def _barred(path: Path) -> str | None:
     """Say why nobody can see whether a file is there; None where that can be seen."""
     try:
         os.lstat(path)
-    except FileNotFoundError:
-        return None
     except OSError as error:
-        return f"its trial cannot be read: {error.strerror}"
+        if not isinstance(error, FileNotFoundError):
+            return f"its trial cannot be read: {error.strerror}"
     return None
 
 

@@ -128,8 +128,7 @@ def environment_drift(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Fi
 
 def check_plan(store: Store, campaign: Campaign) -> None:
     """Hold the stored plan against the one that the campaign and seed give."""
-    manifest = store.manifest
-    seed, node, left = manifest.seed, manifest.node, manifest.left
+    seed, node, left = store.manifest.seed, store.manifest.node, store.manifest.left
     count = sessions = 0
     for run in store.planned():
         count, sessions = count + 1, max(sessions, run.session)
@@ -143,7 +142,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         map(ne, store.planned(), planned)
     )
     if not count:  # it was broken off before its first session, and says already what that would be
-        differs = not _fits(manifest, campaign)
+        differs = not _fits(store.manifest, campaign)
     if differs:
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
@@ -257,7 +256,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             **AS_BEGUN,
             sessions=sessions,
             planned=planned_runs(campaign, sessions, manifest.left),
-            appended=noted_appended(store, manifest, sessions),
+            appended=_noted_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, trial.prepared)
         return trial.execute()
@@ -299,11 +298,13 @@ def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) 
     return None
 
 
-def noted_appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+def _noted_appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
     """Note sessions that are put behind those of a complete trial: its answer may have been seen.
 
     One that is killed before it is given them, or before its end was recorded, has all its runs too.
     """
+    if manifest.looks_plan is not None:  # they stand in a plan
+        return ()
     whole = manifest.status == "complete" or store.rows.counted >= manifest.needed
     if not whole or sessions == manifest.sessions:
         return manifest.appended

@@ -306,7 +306,7 @@ def test_a_rerun_is_proposed_only_inside_of_the_bundle(bundle, tmp_path, cwd, in
     assert found.measurable == ("sample",) * inside
     for text in (str(found), page):
         assert ("fairtrial reproduce --rerun" in text) == inside
-        assert ("'cwd' into campaigns/sample/campaign.yaml" in " ".join(text.split())) != inside
+        assert ("execute campaigns/sample/campaign.yaml" in " ".join(text.split())) != inside
 
 
 METRIC = b"benchmarks: {a: {metrics: {m: {from: FILE}}}}\n"
@@ -324,7 +324,8 @@ METRIC = b"benchmarks: {a: {metrics: {m: {from: FILE}}}}\n"
 )
 def test_no_rerun_is_proposed_that_is_refused(bundle, tmp_path, file, source, origin, inside):
     def edit(files):
-        manifest = json.loads(files["trials/sample/manifest.json"]) | {"origin": origin}
+        manifest = json.loads(files["trials/sample/manifest.json"])
+        manifest |= {"origin": origin, "campaign_path": "/home/them/campaign.yaml"}
         files["trials/sample/manifest.json"] = json.dumps(manifest).encode()
         files["campaigns/sample/campaign.yaml"] = METRIC.replace(b"FILE", file)
         cell = {"command": {"argv": ["x"]}, "metrics": [{"source": source}]}
