@@ -300,7 +300,7 @@ def works_outside(contents: Contents, root: Path) -> dict[str, str]:
                     why = f"works in {path}, outside of the bundle"
         if why:
             text = f"{one.name} {why}, so --rerun refuses it: execute {place} of the unpacked bundle as {README} says, "
-            found[one.name] = f"{text}with a folder of its programs as 'cwd', and files below it"
+            found[one.name] = f"{text}with your own 'cwd' and files where it names the authors'"
     return found
 
 

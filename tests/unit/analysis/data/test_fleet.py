@@ -447,20 +447,17 @@ def test_every_reading_command_takes_a_fleet(fleet, command):
 
 @pytest.mark.parametrize("how", ["copied", "linked", "cut"])
 def test_what_is_synced_by_half_is_no_further_host(fleet, how):
-    folder = fleet()
+    folder, why = fleet(), "a copy of that of lab1"
+    one, two = folder / "lab1", folder / "lab2"
     if how == "cut":
-        rows = folder / "lab2" / "measurements.jsonl"
+        rows, why = two / "measurements.jsonl", "its SHA-256 is not the manifest's"
         rows.write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[:5]))
     else:
-        shutil.rmtree(folder / "lab2")
-        if how == "copied":
-            shutil.copytree(folder / "lab1", folder / "lab2")
-        else:
-            (folder / "lab2").symlink_to("lab1")
+        shutil.rmtree(two)
+        shutil.copytree(one, two) if how == "copied" else two.symlink_to("lab1")
     assert states_of(folder) == ["complete", "failed", "complete", "missing"]
     answer = judge_fleet(folder)
     assert [one.host for one in answer.hosts if one.judged] == ["lab1", "lab3"]
-    why = {"cut": "its SHA-256 is not the manifest's"}.get(how, "a copy of that of lab1")
     assert why in answer.hosts[1].why
 
 
