@@ -281,16 +281,26 @@ README = "README.md"
 
 
 def works_outside(contents: Contents, root: Path) -> dict[str, str]:
-    """Say of each trial that no rerun takes, as its campaign works outside of the bundle, what to do instead."""
+    """Say of each trial that no rerun takes, as it was merged or works outside of the bundle, what to do instead."""
     found = {}
     damaged = (FairtrialError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
     for one, place in [(one, one.campaign) for one in contents.sources if one.campaign]:
+        why = ""
         with contextlib.suppress(*damaged), opened(root / one.path / RESOLVED) as file:
-            for _, cwd in steps_of(json.load(file)["campaign"]):
-                if os.path.normpath(PurePath(place).parent / cwd).startswith(("/", "..")):
-                    text = f"{one.name} works in {cwd}, outside of the bundle, so --rerun refuses it: write a folder with "
-                    text += f"its programs as 'cwd' into {place} of the unpacked bundle, and execute it as {README} says"
-                    found[one.name] = text
+            manifest, campaign = read_manifest(root / one.path), json.load(file)["campaign"]
+            home = PurePath(manifest.campaign_path).parent
+            if f"{home}/" in (root / place).read_text():
+                why = f"names files by their way from {home}"
+            if manifest.origin != "measured":
+                why = f"was {manifest.origin}"
+            rules = (rule for cell in campaign["cells"] for rule in cell.get("metrics", ()))
+            read = (rule["source"] for rule in rules if rule["source"][:6] != "/proc/")
+            for path in (*read, *(cwd for _, cwd in steps_of(campaign))):
+                if os.path.normpath(PurePath(place).parent / path).startswith(("/", "..")):
+                    why = f"works in {path}, outside of the bundle"
+        if why:
+            text = f"{one.name} {why}, so --rerun refuses it: execute {place} of the unpacked bundle as {README} says, "
+            found[one.name] = f"{text}with your own 'cwd' and files where it names the authors'"
     return found
 
 

@@ -27,6 +27,7 @@ from ..record.run_numbers import MOST_REPEATS, NUMBERS, Outcome, judged_row
 from ..record.shapes import SAMPLES, StoredSamples, checksum_holds, opened, parse, shaped
 from ..record.trial_files import (
     ALL_SESSIONS,
+    CHANGED,
     MEASUREMENTS,
     OUTPUTS,
     PLAN,
@@ -164,9 +165,8 @@ def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
         if actual == expected:
             continue
         if codes is None:
-            what = "the file changed after the trial ended: its SHA-256 is not the manifest's"
             fix = "restore the original, or measure again"
-            raise StoreError(what, str(path / name), fix)
+            raise StoreError(CHANGED, str(path / name), fix)
         yield Caution(codes[1], f"{name} changed since the trial ended", (name,))
 
 

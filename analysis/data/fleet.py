@@ -28,6 +28,7 @@ from ..record.fleet import (
     host_state,
     is_fleet,
     is_held,
+    once,
     read_fleet,
     read_host,
     require_campaign,
@@ -164,11 +165,11 @@ class OpenedFleet:
         A host whose trial is damaged, of another campaign, or not there, hides no other: its progress says why.
         Raises InsufficientDataError where no trial has such a run.
         """
-        found = list[HostProgress]()
+        found, known = list[HostProgress](), dict[object, str]()
         for host in self.fleet.hosts:
             progress, trial = _read(self.path, self.fleet, host)
-            found.append(progress)
-            if trial is not None:
+            found.append(once(progress, known))
+            if trial is not None and found[-1].counting:
                 yield host.host, trial
         self.progress = with_plans(found)
         if not any(one.counting for one in found):

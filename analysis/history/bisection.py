@@ -426,8 +426,7 @@ def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -
         and f"{'a step below 1 % may be one of layout: ' * small}two builds of one source may differ by half a per "
         "cent and more, and no session tells that from a change of the code",
         "fails-more": bool(fail)
-        and f"runs of {fail} fail more often than those of {found.good.short} and {found.bad.short}: only those that "
-        "succeed are compared",
+        and f"runs of {fail} fail more often than others: only those that succeed are compared",
         "cut-off": bool(cut)
         and f"runs of {cut} were stopped at their limit and count as at least that: what a longer time would "
         "overturn is undecided. Raise the limit",
@@ -441,7 +440,7 @@ def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -
         and "only both ends were compared: steps that cancel each other between them are not seen, nor is one "
         f"within the margin of {100 * found.margin:g} %",
         "heavy-search": any(one.why == "sessions spent" for one in found.open)
-        and "the sessions were spent before the search was done: the step is small compared with the noise",
+        and "the sessions were spent before the search was done: too few (--sessions-max), or the step is small",
         "one-program": same
         and f"{counted(same, 'commit')} {'builds' if same == 1 else 'build'} to the program of the one before: equal "
         "by construction, not measured again",

@@ -99,20 +99,18 @@ def unsteady_variants(trial: Trial, metric: str, benchmarks: Sequence[str]) -> s
 
 
 def fails_more(counts: Mapping[int, tuple[int, int]], last: int) -> tuple[int, ...]:
-    """Give the places whose runs fail more often than those of both ends, by Fisher's test at 0.05.
+    """Give the places whose runs fail more often than those of the other ends, by Fisher's test at 0.05.
 
     Its hypothesis: runs of the place and of the ends fail with one probability, each on its own. `counts`: Failed runs
     and all runs of each place. `last`: The place of the newer end; that of the older one is 0.
     """
-    ends = [counts[place] for place in (0, last) if place in counts]
-    failed, made = (sum(one[k] for one in ends) for k in (0, 1))
-    return tuple(
-        place
-        for place, (bad, runs) in sorted(counts.items())
-        if place not in (0, last)
-        and bad * made > failed * runs
-        and fisher(bad, runs, failed, made) <= _FISHER
-    )
+    found = []
+    for place, (bad, runs) in sorted(counts.items()):
+        ends = [counts[end] for end in {0, last} - {place} if end in counts]
+        failed, made = (sum(one[k] for one in ends) for k in (0, 1))
+        if bad * made > failed * runs and fisher(bad, runs, failed, made) <= _FISHER:
+            found.append(place)
+    return tuple(found)
 
 
 # --- Where one step lies among places, from sessions that hold both ends and a place between them.

@@ -447,6 +447,9 @@ class Search:
                 return
             probe = self._probe(found)
             if probe is None:
+                now = self._posterior(lower, upper)  # places that do not build were met on the way
+                if found.of(now.likeliest) < self.stop <= now.of(now.likeliest):
+                    continue
                 self._leave_open(lower, upper, "nothing left to build")
                 return
             self.session(phase, (lower, probe, upper))
@@ -566,6 +569,10 @@ class Search:
 
     def _leave_open(self, lower: int, upper: int, why: Why) -> None:
         first, last, held = self._posterior(lower, upper).shortest(self.stop)
+        while first - 1 > lower and self._out(
+            first - 1
+        ):  # what cannot be measured shares the claim
+            first -= 1
         self.left.append(OpenRun(after=first - 1, upto=last, probability=held, why=why))
 
     def _cautions(self, answer: Answer) -> Iterable[Caution]:

@@ -7,6 +7,7 @@ the first job can start, and replaced whole when jobs are added. Standard librar
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
@@ -30,7 +31,7 @@ from .shapes import (
     parse,
     shaped,
 )
-from .trial_files import MANIFEST, MEASUREMENTS, Manifest, RowShape, Stored
+from .trial_files import CHANGED, MANIFEST, MEASUREMENTS, Manifest, RowShape, Stored
 
 FLEET = "fleet.json"
 FLEET_SCHEMA = 1
@@ -245,7 +246,17 @@ def read_hosts(folder: Path, fleet: Fleet) -> tuple[HostProgress, ...]:
     A host whose trial cannot be read hides no other: it is ``failed``, and `why` says it. Where a host has no plan yet the others' tells how many runs there will be:
     they execute one campaign.
     """
-    return with_plans([read_host(folder, fleet, one) for one in fleet.hosts])
+    known: dict[object, str] = {}
+    return with_plans([once(read_host(folder, fleet, one), known) for one in fleet.hosts])
+
+
+def once(found: HostProgress, known: dict[object, str]) -> HostProgress:
+    """Let a host fail whose trial is that of one before it; `known` has the host of each trial so far."""
+    one = found.manifest
+    key = found.host if one is None or not found.done else (one.trial, one.host_id, one.started)
+    if (first := known.setdefault(key, found.host)) == found.host:
+        return found
+    return replace(found, state="failed", counting=0, why=f"its trial is a copy of that of {first}")
 
 
 def with_plans(found: Sequence[HostProgress]) -> tuple[HostProgress, ...]:
@@ -316,7 +327,8 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
     if wrong is not None:  # nobody knows whether rows are there
         why, damaged = wrong, True
     elif inside and os.path.lexists(trial / MEASUREMENTS):
-        done, tried, counting, wrong = _count(trial / MEASUREMENTS)
+        ended_as = {} if manifest is None else manifest.files
+        done, tried, counting, wrong = _count(trial / MEASUREMENTS, ended_as.get(MEASUREMENTS))
         why, damaged = why or wrong, damaged or wrong is not None
     status = None if manifest is None else manifest.status
     held = is_held(trial) if status == "running" else None
@@ -347,10 +359,9 @@ def _barred(path: Path) -> str | None:
     """Say why nobody can see whether a file is there; None where that can be seen."""
     try:
         os.lstat(path)
-    except FileNotFoundError:
-        return None
     except OSError as error:
-        return f"its trial cannot be read: {error.strerror}"
+        if not isinstance(error, FileNotFoundError):
+            return f"its trial cannot be read: {error.strerror}"
     return None
 
 
@@ -378,14 +389,18 @@ def why_so(state: HostState, manifest: Manifest | None) -> str | None:
     return None
 
 
-def _count(path: Path) -> tuple[int, int, int, str | None]:
-    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is."""
+def _count(path: Path, sha256: str | None) -> tuple[int, int, int, str | None]:
+    """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is.
+
+    `sha256` is that of the whole file, where its trial has ended.
+    """
     positions: set[int] = set()
     tried = counting = 0
-    wrong = None
+    wrong, digest = None, hashlib.sha256()
     try:
         with opened(path) as file:
             for number, line in enumerate(file, 1):
+                digest.update(line)
                 if not (line.endswith(b"\n") and checksum_holds(line[:-1])):
                     if file.read(1):
                         wrong = f"the checksum of line {number} of {path.name} is wrong"
@@ -398,6 +413,8 @@ def _count(path: Path) -> tuple[int, int, int, str | None]:
                     positions.add(place)
                 tried += not row["warmup"]
                 counting += not row["warmup"] and row["outcome"] == "ok"
+        if wrong is None and sha256 not in {None, digest.hexdigest()}:
+            wrong = CHANGED
     except (OSError, StoreError, ShapeError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         wrong = f"{path.name} cannot be read: {reason}"

@@ -133,6 +133,7 @@ REPEATING_SCHEMA = (
 )
 
 MANIFEST = "manifest.json"
+CHANGED = "the file changed after the trial ended: its SHA-256 is not the manifest's"
 CAMPAIGN = "campaign.yaml"
 RESOLVED = "resolved.json"
 ENVIRONMENT = "environment.jsonl"

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import itertools
 import math
+import re
 import shlex
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.announcing import about
-from analysis.errors import FairtrialError, StoreError, UsageError
+from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
-from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan, Manifest
+from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan
 from analysis.words import WIDTH, next_lines, shown
 
 from ..campaign.distributions import with_quantiles
@@ -109,7 +110,7 @@ def question_of(request: Request) -> Question:
     good, bad = said.get("good"), said.get("bad")
     if not good or not bad:
         what = "GOOD and BAD are missing" if not good else "BAD is missing"
-        ends = (good or "").split("..")  # as git writes a range
+        ends = re.split(r"\.{2,3}", good or "")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
         raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
     campaign = load_campaign(Path(said["campaign"]))
@@ -129,10 +130,8 @@ def question_of(request: Request) -> Question:
         "work_dir": None if work is None else str(Path(work).absolute()),
     }
     asked = Terms(**{"variant": None, **said, **found})
-    inside = any(
-        one.name == metric and one.when == "run" for cell in campaign.cells for one in cell.metrics
-    )
-    if asked.warmup_iterations is not None and not inside:
+    inside = {one.name for cell in campaign.cells for one in cell.metrics if one.when == "run"}
+    if asked.warmup_iterations is not None and metric not in inside:
         what = f"{metric} has one value a run, and no iterations"
         raise UsageError(what, "--warmup-iterations", "leave it out, or name another --metric")
     if asked.sessions_max is not None and asked.sessions_max < asked.looks[0]:
@@ -299,16 +298,14 @@ def _run_seconds(
     folder: Path, campaign: str, variant: str, benchmarks: tuple[str, ...]
 ) -> float | None:
     """Look in the earlier trials of the campaign what one run of each benchmark takes, added up."""
-    earlier: tuple[tuple[Path, Manifest], ...] = ()
     with contextlib.suppress(StoreError):
-        earlier = trials_in(folder, campaign).found
-    for path, _ in earlier:
-        with contextlib.suppress(StoreError):
-            known = read_progress(path).seconds
-            found = [known.get(f"{name}/{variant}") for name in benchmarks]
-            there = [one for one in found if one is not None]
-            if len(there) == len(found):
-                return math.fsum(there)
+        for path, _ in trials_in(folder, campaign).found:
+            with contextlib.suppress(StoreError):
+                known = read_progress(path).seconds
+                found = [known.get(f"{name}/{variant}") for name in benchmarks]
+                there = [one for one in found if one is not None]
+                if len(there) == len(found):
+                    return math.fsum(there)
     return None
 
 
@@ -318,23 +315,8 @@ def _run_seconds(
 CAMPAIGNS = "campaigns"  # the folder of the campaigns that were made for the trials
 
 
-class EndNotBuiltError(FairtrialError):
-    """GOOD or BAD does not build."""
-
-    exit_code = 4
-
-    def __init__(self, built: NotBuilt) -> None:
-        super().__init__(
-            f"{built.commit.short} does not build: {built.why}",
-            str(built.log),
-            "name another commit, or correct the build; its output is in that file",
-        )
-
-
-class CappedError(FairtrialError):
-    """A session could not be measured to its end."""
-
-    exit_code = 6
+class EndNotBuiltError(Exception):
+    """GOOD or BAD does not build, which is an answer."""
 
 
 def bisect(question: Question, view: View) -> Bisection:
@@ -343,39 +325,37 @@ def bisect(question: Question, view: View) -> Bisection:
     Raises Interrupted if a signal came: everything that was measured is kept, and the clone is removed;
     FairtrialError if the host does not allow it, a disk is full, or GOOD or BAD fails in every run.
     """
-    work = question.asked.work_dir
-    with Interrupts() as interrupts, _journal(question) as journal:
-        before_s = read_state(journal.folder).seconds or 0.0
-        view.begins(question, journal.folder)
-        with Workshop(
+    request, asked = question.request, question.asked
+    folder = request.resume or request.folder / new_trial_name(f"bisect-{question.campaign.name}")
+    with Interrupts() as interrupts:
+        workshop = Workshop(  # it refuses its folder before anything is written
             question.commits,
             question.recipe,
             interrupts,
-            folder=None if work is None else Path(work),
-            bisection=str(journal.folder.absolute()),
+            folder=None if asked.work_dir is None else Path(asked.work_dir),
+            bisection=str(folder.absolute()),
             say=view.say,
-        ) as workshop:
-            found = Sessions(
-                question=question,
-                journal=journal,
-                workshop=workshop,
-                view=view,
-                interrupts=interrupts,
-                began=time.monotonic() - before_s,
-            ).carried_out()
-            for note in workshop.notes:
-                view.say(f"note  {note}")
-            return found
-
-
-def _journal(question: Question) -> Journal:
-    request = question.request
-    if request.resume is None:
-        name = new_trial_name(f"bisect-{question.campaign.name}")
-        return Journal.begin(request.folder / name, question.asked, share=request.share)
-    journal = Journal.reopen(request.resume)
-    journal.asked = question.asked  # more sessions may be allowed now
-    return journal
+        )
+        share = request.share
+        begin = (
+            Journal.reopen if request.resume else partial(Journal.begin, asked=asked, share=share)
+        )
+        with begin(folder) as journal:
+            journal.asked = asked  # more sessions may be allowed now
+            before_s = read_state(folder).seconds or 0.0
+            view.begins(question, folder)
+            with workshop:
+                found = Sessions(
+                    question=question,
+                    journal=journal,
+                    workshop=workshop,
+                    view=view,
+                    interrupts=interrupts,
+                    began=time.monotonic() - before_s,
+                ).carried_out()
+                for note in workshop.notes:
+                    view.say(f"note  {note}")
+                return found
 
 
 def trial_of(phase: Phase, places: tuple[int, ...], commits: tuple[Commit, ...]) -> str:
@@ -422,10 +402,7 @@ class Sessions:
             after=self._after,
             builds=self.builds,
             programs=lambda place: self._built(place).identity,
-            looks=asked.looks,
-            risk=asked.risk,
-            margin=asked.margin,
-            sessions_max=asked.sessions_max,
+            **{k: getattr(asked, k) for k in ("looks", "risk", "margin", "sessions_max")},
             unit=self.question.info.unit,
             cut=self._cut,
         )
@@ -455,7 +432,7 @@ class Sessions:
             self.view.built(self.built[place])
         found = self.built[place]
         if isinstance(found, NotBuilt) and end:
-            raise EndNotBuiltError(found)
+            raise EndNotBuiltError
         return isinstance(found, Built)
 
     def _built(self, place: int) -> Built:
@@ -484,7 +461,14 @@ class Sessions:
             stored = self._measured(name, places, phase)
             self.journal.append(stored)
         self._next += 1
-        return self._values(stored)
+        values = self._values(stored)
+        for end in {0, self.question.commits.last} & {*places}:
+            value = values[end]
+            if self.search.failures.get(end) and isinstance(value, float) and math.isnan(value):
+                what = f"{self.commits[end].short} fails in every run of two sessions in a row"
+                fix = "its output lies there in 'outputs': name another commit, or mend what it needs, and begin anew"
+                raise AnalysisError(what, str(self.journal.folder / name), fix)
+        return values
 
     def _values(self, stored: MeasuredSession) -> dict[int, float | list[float]]:
         from analysis.history.places import session_values
@@ -522,7 +506,7 @@ class Sessions:
         if ending.status != "complete":
             what = f"a session was not measured to its end: {ending.reason or ending.status}"
             fix = "take the cap out of the campaign, or raise it, and begin anew"
-            raise CappedError(what, str(trial), fix)
+            raise AnalysisError(what, str(trial), fix)
         return found
 
     def _again(self) -> tuple[str, ...]:
@@ -619,7 +603,7 @@ class Sessions:
         return found
 
 
-@functools.lru_cache(maxsize=4)
+@lru_cache(maxsize=4)
 def _read(path: Path, size: int) -> Any:  # noqa: ANN401 - what analysis.history reads
     """Read a trial once for as long as no row was added."""
     from analysis import read_trial

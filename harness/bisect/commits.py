@@ -13,7 +13,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -163,7 +163,7 @@ class Clone:
         source = str(self._commits.git_dir)
         words = ("clone", "--quiet", "--shared", "--no-checkout", "--template=")
         write(self.path.parent, *words, "--", source, str(self.path))
-        origin = _output_or_nothing(self._commits.root, "config", "--get", "remote.origin.url")
+        origin = output_or_nothing(self._commits.root, "config", "--get", "remote.origin.url")
         if origin.strip("\n"):  # what submodules' relative addresses begin from
             write(self.path, "config", "remote.origin.url", origin.removesuffix("\n"))
         for setting in NO_HOOKS:  # also for what a build asks of git
@@ -251,6 +251,7 @@ def remove_tree(path: Path) -> None:
 MOST = 1000  # commits, unless all are asked for
 _FORMAT = "--format=%x00%P%x00%T%x00%s%x00%an%x00%aI%x00"
 _SHORT = 7
+NAMED = ("rev-parse", "--verify", "--quiet", "--end-of-options")  # gives the SHA of what is named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,7 +327,7 @@ def commits_between(where: Path, good: str, bad: str, *, every: bool = False) ->
             )
             for place, (sha, _, tree, subject, author, date) in enumerate([*begin, *listed])
         ),
-        notes=_notes(root),
+        notes=tuple(_notes(root)),
     )
 
 
@@ -344,18 +345,12 @@ def _repository_of(where: Path) -> tuple[Path, Path]:
 
 
 def _resolved(root: Path, name: str, word: str) -> str:
-    try:
-        if word:
-            asked = word + "^{commit}"
-            found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", asked)
-            sha = found.removesuffix("\n").split("\n")[-1]
-            if re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", sha):
-                return sha
-    except GitError:
-        pass
-    what = f"{name} is no commit of this repository: '{word}'"
+    sha = output_or_nothing(root, *NAMED, f"{word}^{{commit}}").removesuffix("\n").split("\n")[-1]
+    if word and re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", sha):
+        return sha
+    what = f"{name} is no commit of this repository: '{Name(word)}'"
     fix = "name a branch, a tag or a SHA; git log --oneline shows them"
-    if _output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
+    if output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix += "; this clone is shallow: git fetch --unshallow brings the older ones"
     raise UsageError(what, str(root), fix)
 
@@ -375,42 +370,41 @@ def _not_on_the_line(root: Path, good: str, bad: str, before: list[str]) -> Usag
     if before:
         words = shlex.join([before[0][:12], bad])
         fix = f"the newest commit of that line that GOOD has too: fairtrial bisect {words}"
-    elif _output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
+    elif output_or_nothing(root, "rev-parse", "--is-shallow-repository") == "true\n":
         fix = "this clone is shallow: git fetch --unshallow brings the older commits"
     else:
         fix = "they have no commit in common: name a GOOD that BAD was made from"
     return UsageError(what, str(root), fix)
 
 
-def _notes(root: Path) -> tuple[str, ...]:
+def _notes(root: Path) -> Iterator[str]:
     """Tell what is in the work tree and in no commit, and what the repository lacks."""
-    notes = []
     if _is_changed(root):
-        notes.append(
+        yield (
             "the work tree has changes that are not committed: commits are measured as they are, "
             "the campaign as it is in the work tree"
         )
-    if _output_or_nothing(root, "config", "--get-regexp", r"^remote\..*\.promisor$", "true"):
-        notes.append(
+    if output_or_nothing(root, "config", "--get-regexp", r"^remote\..*\.promisor$", "true"):
+        yield (
             "this clone is partial: commits whose files were never fetched do not build here; "
             "git fetch --refetch --no-filter brings them all"
         )
-    return tuple(notes)
 
 
 def _is_changed(root: Path) -> bool:
     """Tell whether the index, or a file as it lies there, differs from HEAD; `git status` would execute filters."""
-    if _output_or_nothing(root, "diff-index", "--cached", "--name-only", "-z", "HEAD", "--"):
+    if output_or_nothing(root, "diff-index", "--cached", "--name-only", "-z", "HEAD", "--"):
         return True
     # by the times of files alone: ":MODE MODE BLOB ..." and the name
-    entries = _output_or_nothing(root, "diff-files", "-z", "--ignore-submodules=dirty").split("\0")
+    entries = output_or_nothing(root, "diff-files", "-z", "--ignore-submodules=dirty").split("\0")
     return any(
         not is_blob(root / name, about.split(" ")[2])
         for about, name in zip(entries[::2], entries[1::2], strict=False)
     )
 
 
-def _output_or_nothing(root: Path, *words: str) -> str:
+def output_or_nothing(root: Path, *words: str) -> str:
+    """Give what git writes; an empty text where it fails."""
     try:
         return git(root, *words)
     except GitError:

@@ -27,7 +27,7 @@ from analysis.record.shapes import (
     records_of,
     shaped,
 )
-from analysis.record.trial_files import MANIFEST, OUTPUTS, PLAN, LooksPlan, PlannedRun
+from analysis.record.trial_files import MANIFEST, PLAN, LooksPlan, PlannedRun
 
 from ..trial.ending import Ending
 from ..trial.execution import Options, begins_there, opened_new, readied
@@ -41,10 +41,8 @@ from ..trial.folder import (
     write_synced,
     written_by_another,
 )
-from ..trial.plan import planned_runs
 from ..trial.preparation import Watcher
-from ..trial.resume import AS_BEGUN, noted_appended, reopened
-from ..trial.run_files import kept_bytes
+from ..trial.resume import Begun, resume
 from ..trial.writer import rows_done
 
 if TYPE_CHECKING:
@@ -332,20 +330,6 @@ def add_session(
     if manifest.looks_plan is None and looks_plan is not None:
         what = "its sessions stand in no plan of looks, and further ones would"
         raise StoreError(what, str(path), "move it away")
-    whole = whole_sessions(path)
-    sessions = max(manifest.sessions, whole + 1)
-    kept = kept_bytes(path / OUTPUTS)
-    with readied(campaign, options, sessions, watcher, kept) as trial:
-        ended = reopened(trial, path, manifest, options)
-        if ended is not None:
-            return ended
-        store = trial.store
-        in_plan = manifest.looks_plan is not None
-        store.update(
-            **AS_BEGUN,
-            sessions=sessions,
-            planned=planned_runs(campaign, sessions),
-            appended=() if in_plan else noted_appended(store, manifest, sessions),
-        )
-        watcher.opened(store.path, campaign, trial.prepared)
-        return trial.execute()
+    sessions = max(manifest.sessions, whole_sessions(path) + 1)
+    begun = Begun(path=path, manifest=manifest, campaign=campaign, sessions=sessions)
+    return resume(begun, options, watcher)

@@ -25,7 +25,7 @@ from ..campaign.schema import check_shape
 from ..errors import LaunchError
 from ..host.executables import describe_target, read_elf, sha256_file, sha256_of
 from ..launch.commands import base_environment, resolve
-from .commits import Commit, CommitRange, GitError, git
+from .commits import NAMED, Commit, CommitRange, output_or_nothing
 
 _NAMED = 3  # files that a note names
 
@@ -144,13 +144,12 @@ def files_of(cell: Cell) -> Iterator[Path]:
 
 
 def _check(campaign: Campaign, root: Path, cell: Cell) -> None:
-    program = cell.command.argv[0]
-    inside = place_in(campaign, root, cell.cwd) is not None
-    if Path(program).is_absolute() and place_in(campaign, root, Path(program)) is not None:
+    program, places = Path(cell.command.argv[0]), (cell.cwd, *files_of(cell))
+    if program.is_absolute() and place_in(campaign, root, program) is not None:
         what = f"'{Name(program)}' is a file of your work tree: every commit would execute it"
         fix = "name it by a path relative to 'cwd', which is then the commit's own"
         raise UsageError(what, cell.command.mark, fix)
-    if not inside and not any(place_in(campaign, root, path) for path in files_of(cell)):
+    if all(place_in(campaign, root, path) is None for path in places):
         what = f"benchmark '{cell.benchmark}' is executed in {Name(cell.cwd)}, outside of the repository"
         fix = "give a 'cwd' in the repository: nothing of a commit would be measured"
         raise UsageError(what, cell.command.mark, fix)
@@ -167,7 +166,7 @@ def _inputs(
         place = place_in(campaign, root, path)
         if place is None or place in taken:
             continue
-        without = [name for name, commit in ends if not _holds(root, commit.commit, place)]
+        without = [k for k, x in ends if not output_or_nothing(root, *NAMED, f"{x.commit}:{place}")]
         if not without or not (root / place).is_file():
             continue  # the build may make it; whoever misses it says so
         taken[place] = sha256_file(root / place)
@@ -176,14 +175,6 @@ def _inputs(
             f"taken from the work tree, the same for all commits (sha256 {taken[place][:12]})"
         )
     return taken, notes
-
-
-def _holds(root: Path, sha: str, place: PurePosixPath) -> bool:
-    try:
-        git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{sha}:{place}")
-    except GitError:
-        return False
-    return True
 
 
 def _absolute(root: Path, cells: Sequence[Cell], build: Build | None) -> Iterator[str]:

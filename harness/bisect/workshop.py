@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.shapes import ShapeError, opened, parse
-from analysis.words import Name, shown
+from analysis.record.shapes import ShapeError, is_writable, opened, parse
+from analysis.words import shown
 
 from ..campaign.cells import layout_seed
 from ..campaign.model import LAYOUT_SEED, Command, filled
@@ -394,30 +394,25 @@ class Workshop:
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
     def _check_folder(self) -> None:
-        folder, root = self.folder, self._recipe.root
-        where = f"--work-dir {Name(folder)}"
-        if folder.is_relative_to(root) or folder.is_relative_to(self._commits.git_dir):
-            what = "builds cannot lie in the work tree, where other tools would find them"
-            raise UsageError(what, where, "name a folder outside of it: --work-dir DIR")
-        try:
-            str(folder).encode("utf-8")
-        except UnicodeEncodeError:
-            what = "the folder is not UTF-8 and cannot be written to a campaign"
-            raise UsageError(what, where, "name another: --work-dir DIR") from None
-        if ":" in str(folder):
-            what = "the folder's name has a colon, which ends a folder where programs are searched"
-            raise UsageError(what, where, "name another: --work-dir DIR")
-        try:
+        folder, roots = self.folder, (self._recipe.root, self._commits.git_dir)
+        inside, fix = set[str](), "name another: --work-dir DIR"
+        with contextlib.suppress(FileNotFoundError, PermissionError, NotADirectoryError):
             inside = {path.name for path in folder.iterdir()} - {_LOCK}
-            foreign = bool(inside) and _MARKER not in inside
-        except (FileNotFoundError, PermissionError):
-            return  # the work makes it, or reports it, when it begins
-        except NotADirectoryError:
+        what = None
+        if any(map(folder.is_relative_to, roots)):
+            what = "builds cannot lie in the work tree, where other tools would find them"
+            fix = "name a folder outside of it: --work-dir DIR"
+        elif not is_writable(str(folder)):
+            what = "the folder is not UTF-8 and cannot be written to a campaign"
+        elif ":" in str(folder):
+            what = "the folder's name has a colon, which ends a folder where programs are searched"
+        elif folder.exists() and not folder.is_dir():
             what = "a file is in the place of the folder"
-            raise UsageError(what, where, "name another") from None
-        if foreign:
+        elif inside and _MARKER not in inside:
             what = "the folder holds something else"
-            raise UsageError(what, where, "name an empty one, or one of an earlier bisection")
+            fix = "name an empty one, or one of an earlier bisection"
+        if what is not None:
+            raise UsageError(what, f"--work-dir {Name(folder)}", fix)
 
     def _unlock(self) -> None:
         if self._lock is not None:

@@ -127,11 +127,13 @@ def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
     store.append_findings("resume", drifts)
 
 
-def refuse(path: Path, drifts: Sequence[Finding], *, complete: bool = False) -> None:
-    """Stop if anything has drifted; the way out is another one of a trial that is `complete`."""
+def refuse(
+    path: Path, drifts: Sequence[Finding], *, complete: bool = False, fits: bool = True
+) -> None:
+    """Stop if anything has drifted; the way out is another one of a trial that is `complete`, or whose plan no longer `fits`."""
     if drifts:
         manifest = read_manifest(path)
-        again: list[str] = []
+        again = [] if fits else ["fairtrial", "run", manifest.campaign_path]
         if manifest.looks_plan is not None:  # its description is the command that measured it
             again = shlex.split(load_campaign(path / CAMPAIGN).description)
         texts = [one.what for one in drifts]

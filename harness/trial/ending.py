@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.announcing import about
-from analysis.errors import StoreError
+from analysis.errors import FairtrialError, StoreError
 from analysis.record.commits import bisection_of_trial
 from analysis.record.run_numbers import Disturbances, DisturbanceTally
 from analysis.record.trial_files import (
@@ -24,6 +24,8 @@ from analysis.record.trial_files import (
 )
 from analysis.words import WIDTH, Name, command_line, next_lines, note_lines
 
+from ..campaign.resolve import load_campaign
+from ..campaign.schema import identity_of
 from ..errors import counted, took, wrapped
 
 
@@ -103,9 +105,8 @@ def failed_runs(failed: int, warmups: int) -> str:
     """Count failed runs, `warmups` of them warm-ups: ``12 failed, and 1 warm-up``."""
     if failed == warmups:
         return f"{counted(warmups, 'warm-up')} failed"
-    return f"{failed - warmups:,} failed" + (
-        f", and {counted(warmups, 'warm-up')}" if warmups else ""
-    )
+    more = f", and {counted(warmups, 'warm-up')}" if warmups else ""
+    return f"{failed - warmups:,} failed{more}"
 
 
 def failures_text(how: Mapping[str, Mapping[str, int]]) -> str:
@@ -204,28 +205,37 @@ def done_first(manifest: Manifest, trial: Path) -> str:
         return "" if manifest.looks_plan.rule == "repeated" else "measures it anew"
     if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         return f"once the campaign is put back: {trial / CAMPAIGN} is a copy"
+    if must_raise(manifest) is None and _is_changed(Path(manifest.campaign_path), manifest, trial):
+        return f"once the campaign is as it was: {trial / CAMPAIGN} is a copy"
     return raised_first(must_raise(manifest))
+
+
+def _is_changed(campaign: Path, manifest: Manifest, trial: Path) -> bool:
+    """Tell whether a campaign's file says now what a trial does not go on with; other bytes alone are no change."""
+    try:
+        if campaign.read_bytes() == (trial / CAMPAIGN).read_bytes():
+            return False
+        now = load_campaign(campaign, seed=manifest.seed)
+    except (OSError, FairtrialError):
+        return True
+    return identity_of(now, manifest.campaign_identity) != manifest.campaign_sha256
 
 
 def way_on_of(manifest: Manifest, trial: Path) -> str:
     """Say how to go on with a trial, in one line that is not broken."""
-    before = done_first(manifest, trial)
     again = command_line(command_to_continue(manifest, trial))
-    return f"{again}    {before}" if before else again
+    return "    ".join(filter(None, (again, done_first(manifest, trial))))
 
 
 def refuse_comparison(path: Path, manifest: Manifest) -> None:
     """Refuse sessions that stand in no plan of looks: the answer of a comparison has been looked at."""
+    what = None
     if bisection_of_trial(path) is not None:
         what = "this trial belongs to a bisection, which alone adds sessions to it"
-        fix = way_on_of(manifest, path)
-        raise StoreError(what, str(path), fix)
-    if manifest.looks_plan is not None:
-        raise StoreError(
-            "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it",
-            str(path),
-            way_on_of(manifest, path),
-        )
+    elif manifest.looks_plan is not None:
+        what = "this trial is a comparison, whose sessions are looked at by a plan: 'run' cannot add to it"
+    if what is not None:
+        raise StoreError(what, str(path), way_on_of(manifest, path))
 
 
 def refuse_imported(path: Path, manifest: Manifest) -> None:

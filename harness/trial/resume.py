@@ -142,10 +142,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         map(ne, store.planned(), planned)
     )
     if not count:  # it was broken off before its first session, and says already what that would be
-        manifest, protocol = store.manifest, campaign.protocol
-        then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
-        now = (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
-        differs = then != now
+        differs = not _fits(store.manifest, campaign)
     if differs:
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
@@ -153,6 +150,13 @@ def check_plan(store: Store, campaign: Campaign) -> None:
             str(store.path / "plan.jsonl"),
             "go back to the campaign.yaml in the trial's folder, or start a new trial",
         )
+
+
+def _fits(manifest: Manifest, campaign: Campaign) -> bool:
+    """Tell whether a campaign can give a trial's plan: who changes that cannot go on with it."""
+    then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
+    protocol = campaign.protocol
+    return then == (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +234,8 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
-        refuse(path, campaign_drift(path, manifest, campaign), complete=True)
+        drifts = campaign_drift(path, manifest, campaign)
+        refuse(path, drifts, complete=True, fits=_fits(manifest, campaign))
         reason, judges = "it was complete already", None
         asked = judged_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
@@ -251,7 +256,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
             **AS_BEGUN,
             sessions=sessions,
             planned=planned_runs(campaign, sessions, manifest.left),
-            appended=noted_appended(store, manifest, sessions),
+            appended=_noted_appended(store, manifest, sessions),
         )
         watcher.opened(store.path, campaign, trial.prepared)
         return trial.execute()
@@ -293,11 +298,13 @@ def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) 
     return None
 
 
-def noted_appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
+def _noted_appended(store: Store, manifest: Manifest, sessions: int) -> tuple[Appended, ...]:
     """Note sessions that are put behind those of a complete trial: its answer may have been seen.
 
     One that is killed before it is given them, or before its end was recorded, has all its runs too.
     """
+    if manifest.looks_plan is not None:  # they stand in a plan
+        return ()
     whole = manifest.status == "complete" or store.rows.counted >= manifest.needed
     if not whole or sessions == manifest.sessions:
         return manifest.appended
@@ -339,7 +346,7 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
         with trial.interrupts.at_once():
             drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
-        refuse(store.path, drifts)
+        refuse(store.path, drifts, fits=_fits(manifest, campaign))
     with trial.interrupts.at_once():
         check_plan(store, campaign)
     store.append_findings("resume", drifts)

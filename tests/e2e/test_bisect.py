@@ -131,6 +131,14 @@ def test_what_is_advised_where_the_build_changed_meanwhile_can_be_done_here(lab)
     assert "--risk 0.1 --sessions-max 20" in told
 
 
+def test_a_folder_for_builds_that_is_refused_leaves_no_bisection(lab):
+    repository(lab.folder / "app", COSTS[:2])
+    words = ("HEAD~1", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "app/work")
+    done = bisect(lab, *words)
+    assert (done.returncode, "outside of it: --work-dir DIR" in done.stderr) == (2, True)
+    assert not list(lab.folder.glob("runs/*"))
+
+
 def test_where_nothing_is_planted_there_is_no_difference(lab):  # the negative control
     repository(lab.folder / "app", [0.1] * 13)
     lab.virtual = dataclasses.replace(lab.virtual, spread=0.003, sessions=0.001)

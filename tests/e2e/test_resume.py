@@ -106,6 +106,18 @@ def test_sessions_are_added_to_those_of_an_unfinished_trial(lab):
     assert lab.manifest()["appended"] == []
 
 
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_campaign_that_gives_another_plan_is_to_be_put_back(lab, killed, changed):
+    campaign = json.loads(killed.read_text())
+    campaign["protocol"]["runs"] += changed
+    killed.write_text(f"# a comment is no change\n{json.dumps(campaign)}")
+    told = " ".join(lab.run_fairtrial("status", lab.trial()).stdout.split())
+    assert ("once the campaign is as it was: " in told) == changed
+    done = lab.run_fairtrial("run", killed, "--resume")
+    assert done.returncode == (5 if changed else 0), done.stderr
+    assert "--accept-drift" not in done.stderr
+
+
 def test_other_programs_and_variables_are_refused_and_can_be_accepted(lab, killed):
     (lab.folder / "tool").write_text("#!/bin/sh\n# another program\n")
     campaign = json.loads(killed.read_text())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -442,6 +443,22 @@ def test_every_reading_command_takes_a_fleet(fleet, command):
     code, out, err = run(*(word.replace("{}", str(folder)) for word in command.split()))
     assert code == 0, err
     assert out or err
+
+
+@pytest.mark.parametrize("how", ["copied", "linked", "cut"])
+def test_what_is_synced_by_half_is_no_further_host(fleet, how):
+    folder, why = fleet(), "a copy of that of lab1"
+    one, two = folder / "lab1", folder / "lab2"
+    if how == "cut":
+        rows, why = two / "measurements.jsonl", "its SHA-256 is not the manifest's"
+        rows.write_bytes(b"".join(rows.read_bytes().splitlines(keepends=True)[:5]))
+    else:
+        shutil.rmtree(two)
+        shutil.copytree(one, two) if how == "copied" else two.symlink_to("lab1")
+    assert states_of(folder) == ["complete", "failed", "complete", "missing"]
+    answer = judge_fleet(folder)
+    assert [one.host for one in answer.hosts if one.judged] == ["lab1", "lab3"]
+    assert why in answer.hosts[1].why
 
 
 def test_sources_tell_hosts_from_sessions(fleet):

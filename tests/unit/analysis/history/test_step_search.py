@@ -114,6 +114,16 @@ def test_places_that_do_not_build_are_skipped_and_named() -> None:
     assert "skipped-between" in [caution.code for caution in found.cautions]
 
 
+def test_where_nothing_between_builds_the_ends_are_proven_and_all_share_the_claim() -> None:
+    found = find_steps(made(9, {4: 20}), 9, builds=lambda place: place in (0, 9))
+    assert [(one.after, one.upto) for one in found.culprits] == [(0, 9)]
+    assert (found.answer, found.sessions) == ("proven", 12)
+    failing = find_steps(made(9, {4: 20}, fails=range(1, 9)), 9)
+    assert [(one.after, one.upto) for one in failing.culprits] == [(0, 9)]
+    left = find_steps(made(9, {4: 20}), 9, builds=lambda place: place in (0, 9), sessions_max=6)
+    assert [(one.after, one.upto, one.why) for one in left.open] == [(0, 9, "sessions spent")]
+
+
 def test_a_broken_culprit_is_one_of_the_places_that_are_named() -> None:
     found = find_steps(made(128, {77: 5}), 128, builds=lambda place: place != 77)
     (one,) = found.culprits

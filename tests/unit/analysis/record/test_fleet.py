@@ -150,22 +150,19 @@ def test_no_fleet_and_no_place_to_write_one(tmp_path):
 
 
 def test_each_host_is_what_its_trial_shows(tmp_path, synthetic):
-    def cut(made, rows):
+    def write(name, rows=None, **about):
+        made = synthetic(TIMES, warmup=1, trial=name, **about)
         made.rows = made.rows[:rows]
-        return made
+        return made.write(tmp_path / name)
 
     running = {"status": "running", "finished": None}
-    every = synthetic(TIMES, warmup=1)
-    every.write(tmp_path / "whole")
-    cut(synthetic(TIMES, warmup=1, **running), 5).write(tmp_path / "killed")
-    cut(synthetic(TIMES, warmup=1, status="interrupted"), 4).write(tmp_path / "stopped")
-    cut(synthetic(TIMES, warmup=1, status="interrupted", reason="SIGTERM"), 1).write(
-        tmp_path / "warming"
-    )
-    begun = cut(synthetic(TIMES, warmup=1, **running, stage="the build of a"), 0)
-    begun.write(tmp_path / "begun")
-    synthetic(TIMES, warmup=1).fail().write(tmp_path / "failing")
-    damaged = synthetic(TIMES, warmup=1).write(tmp_path / "damaged") / "measurements.jsonl"
+    write("whole")
+    write("killed", 5, **running)
+    write("stopped", 4, status="interrupted")
+    write("warming", 1, status="interrupted", reason="SIGTERM")
+    write("begun", 0, **running, stage="the build of a")
+    synthetic(TIMES, warmup=1, trial="failing").fail().write(tmp_path / "failing")
+    damaged = write("damaged") / "measurements.jsonl"
     text = damaged.read_bytes()
     damaged.write_bytes(text[:50] + b"9" + text[51:])
     synthetic(TIMES, campaign_sha256="f" * 64).write(tmp_path / "other")

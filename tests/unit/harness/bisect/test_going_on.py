@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from analysis.errors import StoreError, UsageError
+from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.record.shapes import encode_checked
 from harness.bisect.bisecting import EndNotBuiltError, Sessions, trial_of
 from harness.bisect.commits import Commit, CommitRange
@@ -301,9 +301,20 @@ def test_an_end_that_does_not_build_is_told_with_its_log(tmp_path):
     with Journal.begin(tmp_path / "one", asked()) as journal:
         sessions = begun(journal, {"values": {}})
         sessions.workshop = Workshop(broken=(LAST,))
-        with pytest.raises(EndNotBuiltError, match="does not build: make failed"):
+        with pytest.raises(EndNotBuiltError):
             searched(sessions)
         assert journal.sessions == []
+
+
+def test_an_end_that_fails_in_every_run_is_named_as_a_commit_with_its_trial(tmp_path):
+    with Journal.begin(tmp_path / "one", asked()) as journal:
+        sessions = begun(journal, {"values": {}})
+        sessions._values = lambda stored: {
+            place: math.nan if place == LAST else 0.0 for place in stored.places
+        }
+        with pytest.raises(AnalysisError, match="step0: 0000000 fails in every run of two"):
+            searched(sessions)
+        assert len(journal.sessions) == 2
 
 
 def test_trials_are_named_by_what_they_are_for():

@@ -47,6 +47,7 @@ def _print_t(campaign):
     [
         ("v1", "BAD is missing", "fairtrial bisect v1 BAD"),
         ("v1..v2", "BAD is missing", "fairtrial bisect v1 v2"),
+        ("v1...v2", "BAD is missing", "fairtrial bisect v1 v2"),
         (None, "GOOD and BAD are missing", "fairtrial bisect GOOD BAD"),
     ],
 )
@@ -122,6 +123,8 @@ def test_a_place_that_fails_more_often_than_the_ends_is_named_and_no_other():
     assert fails_more({0: (10, 20), 40: (10, 20), 7: (4, 8)}, 40) == ()
     assert fails_more({0: (20, 20), 40: (20, 20), 7: (1, 8)}, 40) == ()
     assert fails_more({}, 40) == ()
+    # an end is held against the other one
+    assert fails_more({0: (0, 48), 40: (26, 48), 7: (0, 8)}, 40) == (40,)
 
 
 def test_programs_are_the_same_only_where_nothing_unknown_lies_between():

@@ -268,7 +268,7 @@ def test_a_new_trial_says_how_to_go_on_with_an_unfinished_one(run, tmp_path, the
     old = tmp_path / "runs" / "sample-1"
     shutil.copytree(SAMPLE, old)
     manifest = json.loads((old / "manifest.json").read_text())
-    campaign = str(tmp_path / "c.yaml") if there else "/absent/c.yaml"
+    campaign = str(old / "campaign.yaml") if there else "/absent/c.yaml"
     manifest |= {"status": "interrupted", "campaign_path": campaign}
     (old / "manifest.json").write_text(json.dumps(manifest))
     said = run("--dir", str(tmp_path / "runs"))[1]

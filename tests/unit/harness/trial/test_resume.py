@@ -24,7 +24,7 @@ from harness.campaign.schema import (
     todays_defaults,
 )
 from harness.launch.matching import Interrupted
-from harness.trial.builds import drift, settle, target_drift
+from harness.trial.builds import drift, refuse, settle, target_drift
 from harness.trial.folder import is_written_now
 from harness.trial.outcomes import still_to_do
 from harness.trial.plan import plan_session, planned_runs
@@ -204,6 +204,13 @@ def test_drift_is_refused_with_all_of_it(store):
     assert "--accept-drift" in " ".join(said)
     assert max(map(len, said[:2])) <= 80
     assert (store.path / "findings.jsonl").read_text() == ""
+
+
+def test_what_gives_another_plan_cannot_be_accepted(store):
+    with pytest.raises(StoreError) as caught:
+        refuse(store.path, [drift("one changed", "1", "2")], fits=False)
+    assert "--accept-drift" not in str(caught.value)
+    assert "next  fairtrial run campaign.yaml    a new trial" in str(caught.value)
 
 
 def test_accepted_drift_is_recorded(store):

@@ -295,18 +295,40 @@ def test_a_bundle_without_results_says_so(bundle):
     assert "no result is stored in it" in str(found)
 
 
-@pytest.mark.parametrize(("cwd", "inside"), [("../a", 1), ("../../..", 0), ("/home/them", 0)])
-def test_a_rerun_is_proposed_only_inside_of_the_bundle(bundle, tmp_path, cwd, inside):
-    cell = {"command": {"argv": ["x"]}, "cwd": cwd}
-    files = {"trials/sample/resolved.json": encode_checked({"campaign": {"cells": [cell]}})}
-    path = bundle(edit=lambda every: every.update(files), analyses=[])
+HOME = "/home/them"  # where the campaign lay
+
+
+@pytest.mark.parametrize(
+    ("cwd", "source", "text", "origin", "inside"),
+    [
+        ("../a", "values", "", "measured", 1),
+        ("../../..", "values", "", "measured", 0),
+        (HOME, "values", "", "measured", 0),
+        (".", "/proc/self/stat", "", "measured", 1),
+        (".", "/home/values", "", "measured", 0),
+        (".", "values", f"from: {HOME}/values", "measured", 0),
+        (".", "values", "", "merged", 0),
+    ],
+)
+def test_a_rerun_is_proposed_only_where_it_is_taken(
+    bundle, tmp_path, cwd, source, text, origin, inside
+):
+    def edit(files):
+        manifest = json.loads(files["trials/sample/manifest.json"])
+        manifest |= {"origin": origin, "campaign_path": f"{HOME}/campaign.yaml"}
+        files["trials/sample/manifest.json"] = json.dumps(manifest).encode()
+        files["campaigns/sample/campaign.yaml"] = text.encode()
+        cell = {"command": {"argv": ["x"]}, "cwd": cwd, "metrics": [{"source": source}]}
+        files["trials/sample/resolved.json"] = encode_checked({"campaign": {"cells": [cell]}})
+
+    path = bundle(edit=edit, analyses=[])
     found = reproduce(path, folder=tmp_path / "new")
     with open_archive(path) as archive:
         page = readme_text(check_archive(archive), None, (), tmp_path / "new").decode()
     assert found.measurable == ("sample",) * inside
-    for text in (str(found), page):
-        assert ("fairtrial reproduce --rerun" in text) == inside
-        assert ("'cwd' into campaigns/sample/campaign.yaml" in " ".join(text.split())) != inside
+    for said in (str(found), page):
+        assert ("fairtrial reproduce --rerun" in said) == inside
+        assert ("execute campaigns/sample/campaign.yaml" in " ".join(said.split())) != inside
 
 
 CLAIMS = [
