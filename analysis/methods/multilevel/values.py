@@ -20,7 +20,7 @@ or three sessions t then finds a difference that is none, and no interval of fin
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -150,7 +150,11 @@ def resolution_of(
     zeroed: Flags,
 ) -> Resolution:
     """Find the step of each benchmark; only that of a clock can be added, what is `exact` is not rounded."""
-    step, sources = _steps(layout, exact)
+    samples = [
+        [side.values[side.benchmark == k] for side in (layout.ours, layout.theirs)]
+        for k in range(layout.benchmarks)
+    ]
+    step, sources = steps_in(samples, exact)
     means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
     with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
         log = np.logaddexp(0.0, np.log(step) - np.minimum(*means))
@@ -158,7 +162,7 @@ def resolution_of(
         log = np.where(layout.arithmetic, step, log)
     ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
     with np.errstate(invalid="ignore"):
-        coarse = ~exact & (zeroed | (_spread(layout) < (0.5 - _NEAR) * log))
+        coarse = ~exact & (zeroed | hidden(_spread(layout), log))
     return Resolution(
         step=step,
         sources=sources,
@@ -169,11 +173,15 @@ def resolution_of(
     )
 
 
-def _steps(layout: Layout, exact: Flags) -> tuple[Array, tuple[Source | None, ...]]:
-    samples = [
-        [side.values[side.benchmark == k] for side in (layout.ours, layout.theirs)]
-        for k in range(layout.benchmarks)
-    ]
+def hidden(spread: Array, step: Array) -> Flags:
+    """Tell where runs vary by less than half a step, both of logs: no run may show it."""
+    return np.asarray(spread < (0.5 - _NEAR) * step)
+
+
+def steps_in(
+    samples: Sequence[Sequence[Array]], exact: Flags
+) -> tuple[Array, tuple[Source | None, ...]]:
+    """Give the step of each benchmark, from the runs of each side of it, nan where it is unknown; and how it is known."""
     found = np.full(len(samples), np.nan)
     sources: list[Source | None] = [None] * len(samples)
     for k, sides in enumerate(samples):
