@@ -102,11 +102,17 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
 
 
 def sessions_needed(
-    line: Line, law: ErrorLaw, margin: float, *, limit: int = LIMIT, chance: float = CHANCE
+    line: Line,
+    law: ErrorLaw,
+    margin: float,
+    *,
+    limit: int = LIMIT,
+    chance: float = CHANCE,
+    share: float = 1.0,
 ) -> int | None:
     """Give how many more sessions would decide a line of paired sessions with a chance.
 
-    `margin` is that of the log ratio. None without an interval, and beyond `limit`.
+    `margin` is that of the log ratio, `share` what divides the risk. None without an interval, and beyond `limit`.
     """
     if line.speedup is None or not line.error or line.sessions < 2:
         return None
@@ -116,7 +122,7 @@ def sessions_needed(
         within=np.full((1, 1), np.nan),
         step=np.array([line.step_added or 0.0]),
     )
-    steps = np.ones(1), np.ones(1)
+    steps = np.full(1, share), np.full(1, share)
     asked = _AdviceQuestion(np.log([line.speedup]), scatter, law, margin, steps)
     found = int(_least(asked, None, limit, chance)[0][0])
     return found if found <= limit else None

@@ -343,6 +343,9 @@ def test_so_many_benchmarks_need_so_many_sessions(benchmarks, least):
         (0, 3, "faster", 2 * 4.0**-5),
         (3, 0, "slower", 2 * 4.0**-5),
         (1009, 1000, "equivalent", 2 * 4.0**-5),
+        (101, 100, "slower", 2 * 4.0**-5),  # 1 % and no less, whatever the logarithms round to
+        (1010, 1000, "slower", 2 * 4.0**-5),
+        (100, 101, "faster", 2 * 4.0**-5),
         (7, 7, "equivalent", None),
         (0, 0, "equivalent", None),
     ],
