@@ -447,7 +447,7 @@ def advice_on_identities(
         same = one.candidate == one.baseline or abs(gap) < margin - FLAT
         level = 1.0 if same else judged.next_law.alpha / float(steps[k])
         n, m = judged.exact.cells[:, k].astype(int).tolist()
-        more = identity_needs(n, m, level)
+        more = max(identity_needs(n, m, level), 1)
         target: Word = "equivalent" if same else "faster" if gap > 0 else "slower"
         found[k] = MoreSessions(
             sessions=more, low=more, high=more, chance=1.0, target=target, runs_suffice=False

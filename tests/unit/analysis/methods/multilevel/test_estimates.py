@@ -373,6 +373,11 @@ def test_few_sessions_are_told_with_the_number_that_decides(sessions, benchmarks
     assert bounded(line, Cut(candidate=1, baseline=0)).more_sessions is None  # rules-2, 2: silent
 
 
+def test_the_sessions_that_decide_do_not_depend_on_the_order_of_benchmarks():
+    found = [x.more_sessions.sessions for x in never_varying(2, 1, 3, benchmarks=4).benchmarks]
+    assert found == [1] * 4  # all or none of them are decided, at a quarter of the risk
+
+
 def test_equal_numbers_are_in_no_family():
     same = {f"s{k}": constant(k + 1, 3) for k in range(9)}
     found = judged({"x": constant(2, 3)} | same, {"x": constant(1, 3)} | same)
