@@ -99,7 +99,6 @@ def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 REASONS = ROW_REASONS | {
-    "below-resolution": "the runs are below the clock's resolution",
     "no-steady-state": "too many runs reach no steady state",
     "unequal-values": "one side has more than twice as many values as the other",
 }
