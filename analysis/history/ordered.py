@@ -17,7 +17,7 @@ from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.estimates import exact_values
 from ..methods.multilevel.law import Looks
-from ..methods.multilevel.values import hidden, steps_in
+from ..methods.multilevel.values import hidden, spread_of_runs, steps_in
 from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference
 from ..pages.model import (
@@ -356,10 +356,9 @@ def _steps_of(
     for step, counted, runs in zip(
         steps_in(samples, exact)[0], exact.tolist(), samples, strict=True
     ):
-        logs = [np.log(one) for one in runs]
-        log = np.nan_to_num(np.log1p(step * np.exp(-min(one.mean() for one in logs))))
-        spread = np.sqrt(np.mean([one.var(ddof=1) for one in logs if one.size > 1] or [np.nan]))
-        yield counted, float(log), float(log * (not counted and hidden(spread, log)))
+        least = math.exp(min(np.log(one).mean() for one in runs))
+        log = float(np.nan_to_num(math.log1p(step / least)))
+        yield counted, log, 0.0 if counted or not hidden(spread_of_runs(runs), log) else log
 
 
 _SMALL = 0.01  # a step that may be one of layout

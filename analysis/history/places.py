@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import cut_between, together
 from ..methods.multilevel.estimates import FEWEST, identity_pvalue
 from ..methods.multilevel.failures import fisher
+from ..methods.multilevel.law import ErrorLaw
 from ..methods.multilevel.result import Cut
 from ..stats.samples import Array, Integers
 
@@ -282,11 +282,13 @@ class Contrasts:
         """Two-sided p of each place, nan where nothing varies that is measured."""
         if self.identity is not None:
             return self.identity
-        return self._tail(np.maximum(np.abs(self.difference) - self.added, 0.0), 2.0)
+        seen = np.maximum(np.abs(self.difference) - self.added, 0.0)
+        return ErrorLaw(alpha=1.0).pvalue(seen, self.error, np.array(self.freedom))
 
     def pvalue_equivalent(self, margin: float) -> Array:
         """Give the larger p of the two tests that each difference lies within -margin to margin."""
-        return self._tail(margin - self.added - np.abs(self.difference), 1.0)
+        freedom, inside = np.array(self.freedom), margin - self.added
+        return ErrorLaw(alpha=1.0).pvalue_equivalent(self.difference, self.error, freedom, inside)
 
     def same(self, margin: float) -> bool:
         """Tell whether these are counts that vary in no variant and differ by less than the margin."""
@@ -297,13 +299,8 @@ class Contrasts:
         """Give half the width of each place's interval, nan where nothing varies that is measured."""
         if self.identity is not None:
             return np.zeros(self.difference.shape)
-        quantile = -float(stdtrit(self.freedom, risk / 2))
-        return np.where(self.error > _FLAT, quantile * self.error + self.added, np.nan)
-
-    def _tail(self, distance: Array, sides: float) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(self.error > _FLAT, distance / self.error, np.nan)
-        return np.asarray(np.minimum(sides * stdtr(self.freedom, -t), 1.0))
+        half = ErrorLaw(alpha=risk).half(self.error, np.array(self.freedom))
+        return np.where(self.error > 0, half + self.added, np.nan)
 
     @property
     def least(self) -> float:
@@ -322,11 +319,7 @@ class Contrasts:
 
 
 class Rounding(NamedTuple):
-    """What a step of the values leaves open in a table of logs.
-
-    `exact`: Whether they are of counts. `variance`: Of each of the logs, by rounding, sessions x variants; None of no
-    step. `added`: To half-widths, where no run shows the step.
-    """
+    """What a step of the values leaves open: `variance` of each of the logs, and what it adds to half-widths; of counts they are `exact`."""
 
     exact: bool = False
     variance: Array | None = None
@@ -352,6 +345,7 @@ def contrasts_of(table: Array, places: Sequence[int], rounding: Rounding = NO_ST
         before, behind = _split(rounding.variance, k)
         floor = (behind / (n - k) ** 2 + before / k**2).sum(axis=0)
         error = np.maximum(error, np.sqrt(floor) / sessions)
+    error = np.where(error > _FLAT, error, 0.0)
     centred = table - table.mean(axis=1, keepdims=True)
     squares = float(np.square(centred).sum())
     explained = sessions * k * (n - k) / n * np.square(difference)

@@ -683,7 +683,6 @@ def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
     # of a growing trial the look i has alpha / (i (i + 1))
     later = {"single": 1 / 6, "growing": look.count / (look.count + 2)}
     alpha = look.alpha * later.get(look.rule, 1.0)
-    law = ErrorLaw(alpha=alpha, always_valid=look.always_valid)
     for gated in (x for x in opened if x.outcome == "undecided"):
         line = gated.line
         if line.law == "identity" and line.more_sessions is not None:
@@ -694,5 +693,6 @@ def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
             count = sessions if line.of_suite else line.sessions
             asked = replace(line, speedup=far, sessions=count)
             share = gated.share if far < 1 else 1.0  # to pass takes no correction
-            more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN, share=share)
+            law = ErrorLaw(alpha=alpha / share, always_valid=look.always_valid)
+            more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
             yield None if more is None else rounded(more)

@@ -150,15 +150,13 @@ def sides_of(
     if trial.manifest.origin == "imported":
         there = [one.matrix for one in sides.values() if one.matrix is not None]
         refuse_single(there, trial.cautions, str(trial.path))
-    quantiles = session_quantiles(trial, metric)
-    if quantiles is None or len(trial.manifest.variants) < 3 or not quantiles.thinned:
-        return sides
-    pair = cache(lambda names: replace(trial, compared=names))
+    quantiles, pair = session_quantiles(trial, metric), cache(partial(replace, trial))
 
     def against(own: str, other: str) -> PerformanceMatrix | None:
-        return _side(pair(frozenset({own, other})), own, metric, benchmarks).matrix
+        return _side(pair(compared=frozenset({own, other})), own, metric, benchmarks).matrix
 
-    return {x: side._replace(against=partial(against, x)) for x, side in sides.items()}
+    thinned = quantiles is not None and quantiles.thinned and len(trial.manifest.variants) > 2
+    return {x: y._replace(against=partial(against, x)) if thinned else y for x, y in sides.items()}
 
 
 def refuse_single(

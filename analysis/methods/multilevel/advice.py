@@ -102,17 +102,11 @@ def _grid(found: Array, more: Array, together: np.ufunc) -> Array:
 
 
 def sessions_needed(
-    line: Line,
-    law: ErrorLaw,
-    margin: float,
-    *,
-    limit: int = LIMIT,
-    chance: float = CHANCE,
-    share: float = 1.0,
+    line: Line, law: ErrorLaw, margin: float, *, limit: int = LIMIT, chance: float = CHANCE
 ) -> int | None:
     """Give how many more sessions would decide a line of paired sessions with a chance.
 
-    `margin` is that of the log ratio, `share` what divides the risk. None without an interval, and beyond `limit`.
+    `margin` is that of the log ratio. None without an interval, and beyond `limit`.
     """
     if line.speedup is None or not line.error or line.sessions < 2:
         return None
@@ -122,7 +116,7 @@ def sessions_needed(
         within=np.full((1, 1), np.nan),
         step=np.array([line.step_added or 0.0]),
     )
-    steps = np.full(1, share), np.full(1, share)
+    steps = np.ones(1), np.ones(1)
     asked = _AdviceQuestion(np.log([line.speedup]), scatter, law, margin, steps)
     found = int(_least(asked, None, limit, chance)[0][0])
     return found if found <= limit else None
