@@ -476,11 +476,6 @@ class SessionQuantiles(NamedTuple):
     sizes: Mapping[int, int] = {}
     compared_at: Mapping[int, int] = {}
 
-    @property
-    def thinned(self) -> bool:
-        """Whether some are compared at fewer values than they have."""
-        return bool(self.compared_at) and self.compared_at != self.sizes
-
     def of(self, rows: Integers) -> ValuesOf | None:
         """Sum up some rows; None where nothing is known of them."""
         there = [row for row in rows.tolist() if row in self.sizes]

@@ -337,13 +337,12 @@ def contrasts_of(table: Array, places: Sequence[int], rounding: Rounding = NO_ST
     """Test places of a table of logs: sessions x variants, without gaps; two sessions at least."""
     sessions, n = table.shape
     k = np.array(places, dtype=np.int64)
-    before, behind = _split(table, k)
-    each = behind / (n - k) - before / k
+    weights = np.where(np.arange(n)[:, None] >= k, 1.0 / (n - k), -1.0 / k)
+    each = table @ weights
     difference = each.mean(axis=0)
     error = each.std(axis=0, ddof=1) / math.sqrt(sessions)
     if rounding.variance is not None:
-        before, behind = _split(rounding.variance, k)
-        floor = (behind / (n - k) ** 2 + before / k**2).sum(axis=0)
+        floor = (rounding.variance @ weights**2).sum(axis=0)
         error = np.maximum(error, np.sqrt(floor) / sessions)
     error = np.where(error > _FLAT, error, 0.0)
     centred = table - table.mean(axis=1, keepdims=True)
@@ -361,12 +360,6 @@ def contrasts_of(table: Array, places: Sequence[int], rounding: Rounding = NO_ST
         identity=_identity(table, difference, k) if rounding.exact else None,
         added=rounding.added,
     )
-
-
-def _split(table: Array, places: Integers) -> tuple[Array, Array]:
-    """Give the sums of each row before each place, and from it on."""
-    sums = np.cumsum(table, axis=1)
-    return sums[:, places - 1], sums[:, -1:] - sums[:, places - 1]
 
 
 def _identity(table: Array, difference: Array, places: Integers) -> Array | None:
