@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from ..data.iterations import printed_counts, session_quantiles
 from ..data.trial import Trial, cut_rows
 from ..data.trial_cautions import SINGLE
 from ..errors import InsufficientDataError, UsageError
 from ..methods.multilevel.compare import multilevel
-from ..methods.multilevel.estimates import of_differences
-from ..methods.multilevel.law import ErrorLaw, Looks
-from ..methods.multilevel.lines import end_of
+from ..methods.multilevel.law import Looks
 from ..pages import number_format as figures
 from ..pages.model import Caution, ShortSentence
 from ..stats.multiplicity import Correction
@@ -561,6 +560,9 @@ def _arithmetic(values: _Floats, sessions: _Integers) -> float | None:
 # session means are independent draws of what a session gives, every session weighing the same;
 # Student's t on them is the interval. One session has its blocks instead, and speaks of itself only.
 
+_ROUNDING = 1e-12  # logs that differ by less are equal
+_LOGS = -744.0, 709.0  # an interval's ends are cut where no number holds them
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantSummary:
@@ -596,14 +598,15 @@ def _by_itself(matrix: PerformanceMatrix, k: int, confidence: float) -> VariantS
         if matrix.blocks is not None:
             unit, drawn = "block", _means(logs, matrix.blocks[k])[0]
     centre = float(means.mean())
-    found = of_differences(drawn[:, None])
-    half = float(ErrorLaw(alpha=1.0 - confidence).half(found.error, found.freedom)[0])
+    half = _half_width(drawn, confidence)
+    ends = None if half is None else np.exp(np.clip((centre - half, centre + half), *_LOGS))
+    low, high = (None, None) if ends is None else ends.tolist()
     return VariantSummary(
         variant=matrix.name,
         benchmark=matrix.benchmarks[k],
         mean=float(np.exp(centre)),
-        low=end_of(centre - half),
-        high=end_of(centre + half),
+        low=low,
+        high=high,
         unit=unit,
         sessions=means.size,
         runs=values.size,
@@ -612,3 +615,11 @@ def _by_itself(matrix: PerformanceMatrix, k: int, confidence: float) -> VariantS
         maximum=float(values.max()),
         spread=inside,
     )
+
+
+def _half_width(drawn: _Floats, confidence: float) -> float | None:
+    if drawn.size < 2:
+        return None
+    sd = float(drawn.std(ddof=1))
+    t = -float(stdtrit(drawn.size - 1, (1 - confidence) / 2))
+    return min(t * sd / float(np.sqrt(drawn.size)), 300.0) if sd >= _ROUNDING else 0.0
