@@ -519,6 +519,8 @@ def _by_session(runs: Runs, metric: str, of: str, share: float) -> SessionQuanti
     which somebody declared.
     """
     used = runs.measured & ~apart_of(runs, metric)
+    if runs.compared:
+        used &= np.isin(runs.variant, [runs.manifest.variants.index(x) for x in runs.compared])
     alone = np.unique(runs.session[used]).size < _FEWEST
     by_run = QuantileBasis(metric=of, share=share, level="run", why="one-session")
     groups: dict[object, list[int]] = {}  # the rows of each cell in each session, by the first
@@ -600,6 +602,8 @@ def of_one_basis(trials: Iterable[Source], metric: str) -> tuple[Source, ...]:
     The quantile of a session and a mean of what its runs had as theirs are two numbers of the same values.
     """
     trials = tuple(trials)
+    if len(trials) < 2:
+        return trials
     quantiles = [session_quantiles(trial, metric) for trial in trials]
     if len({one.basis.level for one in quantiles if one is not None}) > 1:
         return tuple(replace(trial, own_quantiles=True) for trial in trials)

@@ -88,6 +88,7 @@ class Runs:
     takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
     too many for its row: in `metrics` it has one value, their mean. With `own_quantiles` quantiles are those of runs,
     as no others are known of the trial compared with it; `compared_at` tells of how many values at most, as that has no more.
+    `compared` names the variants whose quantiles are, where not all.
     `memo` keeps what was computed of a metric.
     """
 
@@ -118,6 +119,7 @@ class Runs:
     stored: StoredRuns = field(default_factory=dict)
     own_quantiles: bool = False
     compared_at: Mapping[str, int] = field(default_factory=dict)
+    compared: frozenset[str] = frozenset()
     memo: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:

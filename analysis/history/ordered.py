@@ -17,6 +17,7 @@ from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.estimates import exact_values
 from ..methods.multilevel.law import Looks
+from ..methods.multilevel.values import hidden, spread_of_runs, steps_in
 from ..pages import number_format as figures
 from ..pages.difference import Compared, Difference
 from ..pages.model import (
@@ -39,7 +40,7 @@ from ..stats.arguments import checks_arguments, named
 from ..stats.multiplicity import Correction, adjusted, check_correction, holm_steps
 from ..stats.samples import Array
 from ..words import Name
-from .places import Contrasts, FoundStep, contrasts_of, steps_of
+from .places import Contrasts, FoundStep, Rounding, contrasts_of, steps_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
@@ -262,7 +263,7 @@ class SessionTable:
     """Mean logs of runs, larger = slower: sessions x variants, without gaps.
 
     `left_out` are variants that lack a value in more than half of the sessions, `sessions_left_out` how many
-    sessions lack one of the others; `exact` tells whether all runs are counts, `cut` whether
+    sessions lack one of the others; `rounding` is what a step of the values leaves open, `cut` tells whether
     their time limit ended some, so that nothing is decided. `places`: The numbers of variants that may begin a step.
     """
 
@@ -271,7 +272,7 @@ class SessionTable:
     logs: Array
     left_out: tuple[str, ...]
     sessions_left_out: int
-    exact: bool
+    rounding: Rounding
     cut: bool
     places: tuple[int, ...]
 
@@ -301,24 +302,27 @@ def session_tables(
     sessions = np.unique(trial.session[trial.measured]).tolist()
 
     def column(side: PerformanceMatrix | None, bench: str) -> Array:
-        """Give the mean log of a benchmark's runs in each session, nan where there is none."""
+        """Give the mean log of a benchmark's runs in each session and the share of each run, nan where there is none."""
         if side is None or bench not in side.benchmarks or side.sessions is None:
-            return np.full(len(sessions), np.nan)
+            return np.full((2, len(sessions)), np.nan)
         place = side.benchmarks.index(bench)
-        logs, ids = np.log(side.samples[place]), side.sessions[place]
-        mine = (ids == session for session in sessions)
-        return np.array([logs[one].mean() if one.any() else np.nan for one in mine])
+        logs, ids = sign * np.log(side.samples[place]), side.sessions[place]
+        mine = (logs[ids == session] for session in sessions)
+        return np.array([(x.mean(), 1 / x.size) if x.size else (np.nan, np.nan) for x in mine]).T
 
-    cells: list[tuple[tuple[str, ...], Array]] = [
-        ((bench,), np.stack([sign * column(sides.get(name), bench) for name in variants], 1))
-        for bench in benchmarks
-    ]
+    steps = _steps_of([*sides.values()], trial.metric(metric).unit, benchmarks)
+    cells: list[tuple[tuple[str, ...], Array, Rounding]] = []
+    for bench, (exact, step, added) in zip(benchmarks, steps, strict=True):
+        logs, share = np.stack([column(sides.get(name), bench) for name in variants], 2)
+        cells.append(((bench,), logs, Rounding(exact, step**2 / 12 * share, added)))
     if len(benchmarks) > 1:
-        cells.append((tuple(benchmarks), np.mean([logs for _, logs in cells], axis=0)))
+        _, every, each = zip(*cells, strict=True)
+        whole = (all(one.exact for one in each), sum(one.variance for one in each) / len(each) ** 2)
+        added = math.fsum(one.added for one in each) / len(each)
+        cells.append((tuple(benchmarks), np.mean(every, axis=0), Rounding(*whole, added)))
     cut = {bench for side in sides.values() for bench in side.cut or ()} & {*benchmarks}
     tables = []
-    for those, logs in cells:
-        runs = [side.values(x) for side in sides.values() for x in those if x in side.benchmarks]
+    for those, logs, rounding in cells:
         there = ~np.isnan(logs)
         begun = there.any(axis=1)
         kept = 2 * there.sum(axis=0) >= max(1, int(begun.sum()))
@@ -327,10 +331,10 @@ def session_tables(
         table = SessionTable(
             name=those[0] if len(those) == 1 else SUITE,
             variants=known,
-            logs=logs[rows][:, kept],
+            logs=logs[np.ix_(rows, kept)],
             left_out=tuple(itertools.compress(variants, ~kept)),
             sessions_left_out=int((begun & ~rows).sum()),
-            exact=exact_values(trial.metric(metric).unit, *runs),
+            rounding=rounding.of(np.ix_(rows, kept)),
             cut=not cut.isdisjoint(those),
             places=starts_of(groups, known),
         )
@@ -338,6 +342,23 @@ def session_tables(
     text = f"runs were stopped at their limit: {', '.join(sorted(cut))} undecided"
     cautions = merged(*(side.cautions for side in sides.values()))
     return tables, (*cautions, *([Caution("cut-off", text)] if cut else ()))
+
+
+def _steps_of(
+    sides: Sequence[PerformanceMatrix], unit: str, benchmarks: Sequence[str]
+) -> Iterator[tuple[bool, float, float]]:
+    """Give of each benchmark whether runs are counts, the log of their step, 0 where it is unknown, and what that adds."""
+    samples = [
+        [side.values(name) for side in sides if name in side.benchmarks] or [np.ones(1)]
+        for name in benchmarks
+    ]
+    exact = np.array([exact_values(unit, *runs) for runs in samples])
+    for step, counted, runs in zip(
+        steps_in(samples, exact)[0], exact.tolist(), samples, strict=True
+    ):
+        least = math.exp(min(np.log(one).mean() for one in runs))
+        log = float(np.nan_to_num(math.log1p(step / least)))
+        yield counted, log, 0.0 if counted or not hidden(spread_of_runs(runs), log) else log
 
 
 _SMALL = 0.01  # a step that may be one of layout
@@ -483,7 +504,7 @@ class _Judging:
         """Test the places of tables, correct over the lines of one family, and say what each comes to."""
         if not family:
             return ()
-        found = [contrasts_of(one.logs, one.places, exact=one.exact) for one in family]
+        found = [contrasts_of(one.logs, one.places, one.rounding) for one in family]
         q = [one.pvalue_equivalent(self.margin) for one in found]
         alone = (
             # nan where nothing varies
@@ -508,7 +529,7 @@ class _Judging:
         if not table.cut and (raised_q <= self.level / 2 or found.same(self.margin)):
             outcome = "equivalent"
         elif not table.cut and raised_p <= self.level:
-            steps = steps_of(table.logs, found.at, level, self.level, exact=table.exact)
+            steps = steps_of(table.logs, found.at, level, self.level, table.rounding)
             outcome = "step" if steps else "undecided"
         least, half = found.pvalue, found.half(self.level / len(found.at))
         places = tuple(

@@ -6,15 +6,16 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from ..data.trial import Trial, cut_rows
 from ..errors import AnalysisError, InsufficientDataError
 from ..methods.multilevel.compare import cut_between, together
 from ..methods.multilevel.estimates import FEWEST, identity_pvalue
 from ..methods.multilevel.failures import fisher
+from ..methods.multilevel.law import ErrorLaw
 from ..methods.multilevel.result import Cut
 from ..stats.samples import Array, Integers
 
@@ -262,7 +263,8 @@ class Contrasts:
 
     `difference` is positive where the later variants are slower, `error` its standard error with `freedom`
     degrees; `probability` is that of one step at each place, all together 1. `identity` is, of counts that vary in
-    no variant, the chance that sessions fall apart so, nan where all are one number; None of everything else.
+    no variant, the chance that sessions fall apart so, nan where all are one number; None of everything else. `added` is
+    what the clock adds to each half-width.
     """
 
     at: tuple[int, ...]
@@ -271,34 +273,32 @@ class Contrasts:
     freedom: int
     probability: Array
     identity: Array | None = None
+    added: float = 0.0
 
     @property
     def pvalue(self) -> Array:
         """Two-sided p of each place, nan where nothing varies that is measured."""
         if self.identity is not None:
             return self.identity
-        return self._tail(np.abs(self.difference), 2.0)
+        seen = np.maximum(np.abs(self.difference) - self.added, 0.0)
+        return ErrorLaw(alpha=1.0).pvalue(seen, self.error, np.array(self.freedom))
 
     def pvalue_equivalent(self, margin: float) -> Array:
         """Give the larger p of the two tests that each difference lies within -margin to margin."""
-        return self._tail(margin - np.abs(self.difference), 1.0)
+        freedom, inside = np.array(self.freedom), margin - self.added
+        return ErrorLaw(alpha=1.0).pvalue_equivalent(self.difference, self.error, freedom, inside)
 
     def same(self, margin: float) -> bool:
         """Tell whether these are counts that vary in no variant and differ by less than the margin."""
-        near = np.abs(self.difference) < max(margin, _FLAT)
+        near = np.abs(self.difference) < max(margin - _FLAT, _FLAT)
         return self.identity is not None and self.freedom + 1 >= FEWEST and bool(near.all())
 
     def half(self, risk: float) -> Array:
         """Give half the width of each place's interval, nan where nothing varies that is measured."""
         if self.identity is not None:
             return np.zeros(self.difference.shape)
-        quantile = -float(stdtrit(self.freedom, risk / 2))
-        return np.where(self.error > _FLAT, quantile * self.error, np.nan)
-
-    def _tail(self, distance: Array, sides: float) -> Array:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(self.error > _FLAT, distance / self.error, np.nan)
-        return np.asarray(np.minimum(sides * stdtr(self.freedom, -t), 1.0))
+        half = ErrorLaw(alpha=risk).half(self.error, np.array(self.freedom))
+        return np.where(self.error > 0, half + self.added, np.nan)
 
     @property
     def least(self) -> float:
@@ -316,15 +316,33 @@ class Contrasts:
         return shortest_run(self.probability, HELD)[:2]
 
 
-def contrasts_of(table: Array, places: Sequence[int], *, exact: bool = False) -> Contrasts:
-    """Test places of a table of logs, `exact` ones of counts: sessions x variants, without gaps; two sessions at least."""
+class Rounding(NamedTuple):
+    """What a step of the values leaves open: `variance` of each of the logs, and what it adds to half-widths; of counts they are `exact`."""
+
+    exact: bool = False
+    variance: Array | None = None
+    added: float = 0.0
+
+    def of(self, cells: Any) -> Rounding:  # noqa: ANN401 - an index
+        """Give that of some sessions and variants."""
+        return self if self.variance is None else self._replace(variance=self.variance[cells])
+
+
+NO_STEP = Rounding()
+
+
+def contrasts_of(table: Array, places: Sequence[int], rounding: Rounding = NO_STEP) -> Contrasts:
+    """Test places of a table of logs: sessions x variants, without gaps; two sessions at least."""
     sessions, n = table.shape
     k = np.array(places, dtype=np.int64)
-    sums = np.cumsum(table, axis=1)
-    before, whole = sums[:, k - 1], sums[:, -1:]
-    each = (whole - before) / (n - k) - before / k
+    weights = np.where(np.arange(n)[:, None] >= k, 1.0 / (n - k), -1.0 / k)
+    each = table @ weights
     difference = each.mean(axis=0)
     error = each.std(axis=0, ddof=1) / math.sqrt(sessions)
+    if rounding.variance is not None:
+        floor = (rounding.variance @ weights**2).sum(axis=0)
+        error = np.maximum(error, np.sqrt(floor) / sessions)
+    error = np.where(error > _FLAT, error, 0.0)
     centred = table - table.mean(axis=1, keepdims=True)
     squares = float(np.square(centred).sum())
     explained = sessions * k * (n - k) / n * np.square(difference)
@@ -337,7 +355,8 @@ def contrasts_of(table: Array, places: Sequence[int], *, exact: bool = False) ->
         error=error,
         freedom=sessions - 1,
         probability=p / p.sum(),
-        identity=_identity(table, difference, k) if exact else None,
+        identity=_identity(table, difference, k) if rounding.exact else None,
+        added=rounding.added,
     )
 
 
@@ -370,29 +389,34 @@ class FoundStep:
 
 
 def steps_of(
-    table: Array, places: Sequence[int], risk: float, level: float, *, exact: bool = False
+    table: Array,
+    places: Sequence[int],
+    risk: float,
+    level: float,
+    rounding: Rounding = NO_STEP,
 ) -> tuple[FoundStep, ...]:
     """Find steps one by one; a series without any has one at most with `risk`. `level` is the risk of an interval."""
     n = table.shape[1]
-    found = sorted(_found(table, 0, n, tuple(places), risk, exact=exact))
+    found = sorted(_found(table, 0, n, tuple(places), risk, rounding=rounding))
     steps = []
     for number, (_first, _last) in enumerate(found):
         begin = found[number - 1][1] if number else 0
         end = found[number + 1][0] if number + 1 < len(found) else n
         inside = [k for k in places if begin < k < end]
-        steps.append(_sized(table, begin, end, inside, level, exact=exact))
+        steps.append(_sized(table, begin, end, inside, level, rounding=rounding))
     return tuple(steps)
 
 
 def _sized(
-    table: Array, begin: int, end: int, inside: Sequence[int], level: float, *, exact: bool
+    table: Array, begin: int, end: int, inside: Sequence[int], level: float, *, rounding: Rounding
 ) -> FoundStep:
     """Give the place and the size of one step among the variants from `begin` to before `end`."""
-    tested = contrasts_of(table[:, begin:end], [k - begin for k in inside], exact=exact)
+    here = np.s_[:, begin:end]
+    tested = contrasts_of(table[here], [k - begin for k in inside], rounding.of(here))
     low, high = tested.likely()
     first, last = inside[low], inside[high]
-    sure = np.concatenate([table[:, begin:first], table[:, last:end]], axis=1)
-    one = contrasts_of(sure, (first - begin,), exact=exact)
+    sure = np.s_[:, np.r_[begin:first, last:end]]
+    one = contrasts_of(table[sure], (first - begin,), rounding.of(sure))
     return FoundStep(
         at=inside[tested.likeliest],
         first=first,
@@ -403,16 +427,17 @@ def _sized(
 
 
 def _found(
-    table: Array, begin: int, end: int, places: tuple[int, ...], risk: float, *, exact: bool
+    table: Array, begin: int, end: int, places: tuple[int, ...], risk: float, *, rounding: Rounding
 ) -> Iterator[tuple[int, int]]:
     """Give the likely first and last place of each step that is found from `begin` to before `end`."""
     inside = tuple(k for k in places if begin < k < end)
     if not inside:
         return
-    tested = contrasts_of(table[:, begin:end], [k - begin for k in inside], exact=exact)
+    here = np.s_[:, begin:end]
+    tested = contrasts_of(table[here], [k - begin for k in inside], rounding.of(here))
     if not tested.least <= risk / len(inside):
         return
     low, high = tested.likely()
     yield inside[low], inside[high]
-    yield from _found(table, begin, inside[low], places, risk / 2, exact=exact)
-    yield from _found(table, inside[high], end, places, risk / 2, exact=exact)
+    yield from _found(table, begin, inside[low], places, risk / 2, rounding=rounding)
+    yield from _found(table, inside[high], end, places, risk / 2, rounding=rounding)

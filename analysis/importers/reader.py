@@ -281,9 +281,15 @@ class OpenedTrials:
         """Find out the question, as `ask`, and have all trials answer it by values of one kind."""
         how = self.ask(sources)
         metric = how.metric or how.question
-        if metric is not None and len(self._paths) > 1:
-            trials = of_one_basis([self.read(path) for path in self._paths], metric)
-            self._trials.update(zip(self._paths, trials, strict=True))
+        if metric is None:
+            return
+        named = [one for text in sources if (one := trial_and_variant(text)) is not None]
+        whole = {path for path, name in named if name is None}
+        trials = []
+        for path in self._paths:
+            names = {name for one, name in named if name and one == path and path not in whole}
+            trials.append(replace(self.read(path), compared=frozenset(names)))
+        self._trials.update(zip(self._paths, of_one_basis(trials, metric), strict=True))
 
     def sides_of(self, source: str) -> tuple[str, str]:
         """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""

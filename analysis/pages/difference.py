@@ -6,6 +6,7 @@ compared in words. Half the time and less is "2.7 times as fast" in a sentence, 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
@@ -15,7 +16,7 @@ from .number_format import Word, bound, is_time, outward, significant
 
 _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal
-_MOST = 4  # decimals at most, for ends that are nearly alike or nearly nothing
+_MOST, _FINEST = 4, 12  # decimals at most, for ends that are nearly alike, or nearly nothing
 _NOTHING = 1e3  # an interval over more than such a factor tells nothing
 _HUGE = 100.0  # shares from which on two digits are enough
 _UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
@@ -282,13 +283,16 @@ class Difference:
     def _digits(self) -> int:
         """One decimal where the interval is narrower than 3 points, more where its ends would look alike or be 0."""
         if self.low is None or self.high is None:
-            return 0 if self.ratio is None or abs(self.ratio - 1) >= 0.095 else 1
+            points = 0.0 if self.ratio is None else 100 * abs(self.ratio - 1)
+            if self.ratio is None or points >= 9.5:
+                return 0
+            return max(1, -math.floor(math.log10(points))) if 0 < points < 0.05 else 1
         ends = (self.low, self.high)
         digits = 1 if 100 * (self.high - self.low) < _NARROW else 0
-        while digits < _MOST:
+        beside = (self.low - 1) * (self.high - 1) > 0  # an end that decides is never written as 0
+        while digits < (_FINEST if beside else _MOST):
             near = [f"{100 * abs(end - 1):.{digits}f}" for end in ends]
-            alike = self.low != self.high and near[0] == near[1]
-            alike &= (self.low - 1) * (self.high - 1) > 0
+            alike = beside and self.low != self.high and near[0] == near[1] and digits < _MOST
             written = zip((*near, *(self._end(end, digits) for end in ends)), ends * 2, strict=True)
             nothing = any(float(text) == 0 and end != 1 for text, end in written)
             if not alike and not nothing:

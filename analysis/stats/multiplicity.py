@@ -62,17 +62,17 @@ def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
 
     `pvalues` (shape (m,)): As in `adjusted`. `correction` ({"holm", "bh", "none"}): The correction.
     Gives array, shape (m,): m for Holm's smallest p-value, 1 for the largest; m / rank for "bh"; 1
-    for "none" and where there is no p-value.
+    for "none" and where there is no p-value. Equal ones have one step, at which all are decided.
     """
     check_correction(correction)
     given = np.array(pvalues, dtype=np.float64)
     factors = np.ones(given.shape)
     member = np.flatnonzero(~np.isnan(given))
-    order, m = member[np.argsort(given[member], kind="stable")], len(member)
+    known, m = given[member], len(member)
     if correction == "holm":
-        factors[order] = np.arange(m, 0, -1)
+        factors[member] = m - np.searchsorted(np.sort(known), known)
     elif correction == "bh":
-        factors[order] = m / np.arange(1, m + 1)
+        factors[member] = m / np.searchsorted(np.sort(known), known, side="right")
     return factors
 
 

@@ -21,7 +21,7 @@ from ..pages.model import Caution, Next, ShortSentence, merged
 from ..pages.result import Condition, Result, parse_condition
 from ..record.manifest import is_here
 from ..stats.arguments import checks_arguments
-from ..stats.multiplicity import adjusted
+from ..stats.multiplicity import adjusted, holm_steps
 from ..words import apart
 from .cautions import NOTHING_SHOWN, ShownCautions, chosen_cautions, shown_cautions
 from .result import VARIES, next_asking, next_few, next_of_failing, next_report, next_sessions
@@ -40,7 +40,10 @@ EXIT_CODES: dict[Outcome, int] = {"passed": 0, "proven": 1, "undecided": 7}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLine:
-    """The condition on one benchmark, or on the suite: a line of the comparison, and what the gate says of it."""
+    """The condition on one benchmark, or on the suite: a line of the comparison, and what the gate says of it.
+
+    `share`: By what the correction divides the risk of a proof here.
+    """
 
     listed: ClassVar[tuple[str, ...]] = (
         *("name", "line.speedup", "line.low", "line.high"),
@@ -54,6 +57,7 @@ class GateLine:
     pvalue_condition_adjusted: float | None
     outcome: Outcome
     reason: str | None
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,13 +388,20 @@ def _candidate(
     # a line without spread has no p, and takes the place of the largest
     alone = adjusted([*ranks.values()], "holm").tolist()
     others = [rank for each in beside for _, rank in each if rank is not None]
-    shared = adjusted([*ranks.values(), *others], "holm").tolist()
+    family = [*ranks.values(), *others]
+    shared = adjusted(family, "holm").tolist()
+    shares = dict(zip(ranks, holm_steps(family, "holm").tolist(), strict=False))
     corrected = {  # what passes because it does not vary has no p, and shares no risk
         k: own if chances[k][0] is None else place
         for k, own, place in zip(ranks, alone, shared, strict=False)
     }
     benchmarks = tuple(
-        _line(line, terms, p, corrected.get(k), None if line.reason == CUT_OFF else line.reason)
+        replace(
+            _line(
+                line, terms, p, corrected.get(k), None if line.reason == CUT_OFF else line.reason
+            ),
+            share=shares.get(k, 1.0),
+        )
         for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     if one.these is None:
@@ -403,7 +414,8 @@ def _candidate(
         if p is not None and rank is not None:
             rank = min(1.0, rank * (len(beside) + 1))
         whole = _line(one.these, terms, p, rank, taken)
-        suite = replace(whole, name="suite", pvalue_condition_adjusted=None)
+        share = len(beside) + 1.0
+        suite = replace(whole, name="suite", pvalue_condition_adjusted=None, share=share)
     reasons = [line.reason for line in benchmarks]
     outcome = _outcome(suite, benchmarks, on if suite else "benchmarks")
     doubts = (*TAKEN_BACK, *((CUT_OFF,) if outcome == "undecided" else ()))
@@ -671,8 +683,8 @@ def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
     # of a growing trial the look i has alpha / (i (i + 1))
     later = {"single": 1 / 6, "growing": look.count / (look.count + 2)}
     alpha = look.alpha * later.get(look.rule, 1.0)
-    law = ErrorLaw(alpha=alpha, always_valid=look.always_valid)
-    for line in (x.line for x in opened if x.outcome == "undecided"):
+    for gated in (x for x in opened if x.outcome == "undecided"):
+        line = gated.line
         if line.law == "identity" and line.more_sessions is not None:
             yield line.more_sessions.worthwhile
         elif line.speedup is not None and line.error:
@@ -680,5 +692,7 @@ def _needed(gate: Gate, one: GatedCandidate) -> Iterator[int | None]:
             far = math.exp(math.log(line.speedup) - gate.parsed_condition.log_limit)
             count = sessions if line.of_suite else line.sessions
             asked = replace(line, speedup=far, sessions=count)
+            share = gated.share if far < 1 else 1.0  # to pass takes no correction
+            law = ErrorLaw(alpha=alpha / share, always_valid=look.always_valid)
             more = sessions_needed(asked, law, 0.0, limit=MOST_SHOWN)
             yield None if more is None else rounded(more)

@@ -19,7 +19,7 @@ LABELS: dict[Outcome, str] = {"passed": "PASS", "proven": "STOP", "undecided": "
 _REASONS = {
     "fails-more": "fails more often",
     "fails-always": "no run succeeded",
-    "below-resolution": "below the clock's step",
+    "below-resolution": "a mean of 0",
     "no-interval": "no interval",
     "no-steady-state": "no steady state",
     "few-sessions": "too few sessions",

@@ -220,7 +220,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
         measured,
         diagnosis=diagnosis,
         certificate=certificate,
-        quantile=with_numbers(measured.quantile, matrices, manifest.baseline),
+        quantile=with_numbers(measured.quantile, filter(None, pairs.values())),
         way_on=WayOn(
             closed=closed,
             in_vain=manifest.must_raise is not None,

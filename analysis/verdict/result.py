@@ -323,7 +323,10 @@ def _of_several(
     if alike:
         others = _series(names[1:], "and")
         return f"{names[0]} and {others} do not differ{where}{label} by more than {within}"
-    return f"no difference found between {_series(names, 'and')}{where}{label}"
+    every = f"{_series(names, 'and')}{where}{label}"
+    if all(answering(one) is None for one in known):
+        return f"no answer for {every}: there is no common mean"
+    return f"no difference found between {every}"
 
 
 def _ranked(one: CandidateVerdict, named: Mapping[str, str]) -> _Ranked:

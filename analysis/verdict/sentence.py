@@ -51,16 +51,12 @@ def basis_of(each: Iterable[QuantileBasis | None]) -> QuantileBasis | None:
 
 
 def with_numbers(
-    basis: QuantileBasis | None, sides: Iterable[PerformanceMatrix | None], baseline: str
+    basis: QuantileBasis | None, sides: Iterable[tuple[PerformanceMatrix, PerformanceMatrix]]
 ) -> QuantileBasis | None:
     """Say how many values the sessions of the candidate have, and of the baseline: where these differ most."""
-    each = [side for side in sides if side is not None]
     pairs = [
         (one.values_of[bench], base.values_of[bench])
-        for base in each
-        if base.name == baseline
-        for one in each
-        if one.name != baseline
+        for one, base in sides
         for bench in one.values_of.keys() & base.values_of.keys()
     ]
     if basis is None or not pairs:
@@ -103,7 +99,6 @@ def quantile_cautions(trial: Trial, metric: str) -> Iterator[Caution]:
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 REASONS = ROW_REASONS | {
-    "below-resolution": "the runs are below the clock's resolution",
     "no-steady-state": "too many runs reach no steady state",
     "unequal-values": "one side has more than twice as many values as the other",
 }

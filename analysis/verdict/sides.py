@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from ..data.iterations import printed_counts
+from ..data.iterations import printed_counts, session_quantiles
 from ..data.trial import Trial, cut_rows
 from ..data.trial_cautions import SINGLE
 from ..errors import InsufficientDataError, UsageError
@@ -35,13 +36,15 @@ class VariantSide(NamedTuple):
     """One variant of a trial.
 
     `matrix` holds its runs that count, None without any, and `cautions` what to know about them.
-    `floored` names the benchmarks whose values are only an upper bound, the launcher's floor.
+    `floored` names the benchmarks whose values are only an upper bound, the launcher's floor. `against` gives the matrix
+    that is compared with a variant of fewer values; None where it is one for all.
     """
 
     name: str
     matrix: PerformanceMatrix | None
     floored: tuple[str, ...]
     cautions: tuple[Caution, ...] = ()
+    against: Callable[[str], PerformanceMatrix | None] | None = None
 
 
 def comparable(
@@ -51,7 +54,10 @@ def comparable(
 
     Where a side's values are the launcher's floor, they say nothing of the program.
     """
-    ours, theirs = candidate.matrix, baseline.matrix
+    ours, theirs = (
+        one.matrix if one.against is None else one.against(other.name)
+        for one, other in ((candidate, baseline), (baseline, candidate))
+    )
     if ours is None or theirs is None:
         return None
     bounds = {*candidate.floored, *baseline.floored}
@@ -144,7 +150,14 @@ def sides_of(
     if trial.manifest.origin == "imported":
         there = [one.matrix for one in sides.values() if one.matrix is not None]
         refuse_single(there, trial.cautions, str(trial.path))
-    return sides
+    quantiles, pair = session_quantiles(trial, metric), cache(partial(replace, trial))
+
+    def against(own: str, other: str) -> PerformanceMatrix | None:
+        return _side(pair(compared=frozenset({own, other})), own, metric, benchmarks).matrix
+
+    if quantiles is None or quantiles.compared_at in ({}, quantiles.sizes):
+        return sides
+    return {name: one._replace(against=partial(against, name)) for name, one in sides.items()}
 
 
 def refuse_single(
@@ -540,8 +553,7 @@ def _arithmetic(values: _Floats, sessions: _Integers) -> float | None:
     """Give the mean of the sessions' means; None where some value is unknown, or there is none."""
     if not values.size or not np.isfinite(values).all():
         return None
-    _, where, counts = np.unique(sessions, return_inverse=True, return_counts=True)
-    return float((np.bincount(where, weights=values) / counts).mean())
+    return float(_means(values, sessions)[0].mean())
 
 
 # --- One variant by itself: its geometric mean, and the interval that its sessions give. Logs of the

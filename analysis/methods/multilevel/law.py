@@ -358,7 +358,9 @@ def decide(
     )
     if arithmetic is not None:
         equivalent = np.where(np.isnan(arithmetic), equivalent, arithmetic)
-    same = sure & (apart < np.maximum(margin, FLAT))
+    same = sure & (
+        apart < np.maximum(margin - FLAT, FLAT)
+    )  # a margin's own rounding decides nothing
     size, others = flat.size, beside or (np.empty(0), np.empty(0))
     families = [
         np.concatenate((np.where(flat, 1.0, p), more))

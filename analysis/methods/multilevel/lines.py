@@ -444,10 +444,10 @@ def advice_on_identities(
         if one is None or reason not in ("few-sessions", "no-spread"):
             continue
         margin = 0.0 if judged.exact.arithmetic[k] else judged.margin
-        same = one.candidate == one.baseline or abs(gap) < margin
+        same = one.candidate == one.baseline or abs(gap) < margin - FLAT
         level = 1.0 if same else judged.next_law.alpha / float(steps[k])
         n, m = judged.exact.cells[:, k].astype(int).tolist()
-        more = identity_needs(n, m, level)
+        more = max(identity_needs(n, m, level), 1)
         target: Word = "equivalent" if same else "faster" if gap > 0 else "slower"
         found[k] = MoreSessions(
             sessions=more, low=more, high=more, chance=1.0, target=target, runs_suffice=False

@@ -63,7 +63,7 @@ def _short(p: float) -> str:
 
 _BEYOND = "> 1,000"  # of a number that nobody would go on to
 ROW_REASONS = {
-    "below-resolution": "below the clock's resolution",
+    "below-resolution": "all runs of a session are 0",
     "no-spread": "sessions do not differ, and the clock's step is unknown",
     "depends": "sessions resemble the ones before them",
     "no-steady-state": "runs without a steady state",
@@ -479,8 +479,8 @@ def benchmark_cautions(
     yield from _of_some(
         "below-resolution",
         [line.name for line in lines if line.reason == "below-resolution"],
-        "below the clock's resolution, all runs of a session are 0: {}. Make the runs longer",
-        "no speed where all runs are 0, too short for the clock: {}",
+        "0 has no ratio, and all runs of a session are 0: {}. Make the runs longer, or name another metric",
+        "no ratio where all runs of a session are 0: {}",
     )
     zeroed = np.flatnonzero(judged.zeroed & ~np.isnan(judged.each.estimate)).tolist()
     yield from _of_some(

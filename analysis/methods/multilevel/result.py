@@ -532,10 +532,9 @@ class Multilevel(Result):
 
 
 def leading(result: Multilevel | HostLevel) -> Line | None:
-    """Give the line that answers for a candidate: the suite's, or that of its only benchmark."""
+    """Give the line that answers for a candidate: the suite's, or that of its only benchmark, where no other differs."""
     if result.these is not None:
         return result.these
-    known = [line for line in result.benchmarks if line.speedup is not None]
-    if not known and len(result.benchmarks) == 1:
-        return result.benchmarks[0]
-    return known[0] if len(known) == 1 else None
+    every = result.benchmarks
+    known = [x for x in every if x.speedup is not None or x.outcome in ("faster", "slower")]
+    return (known if len(known) == 1 else every)[0] if 1 in (len(known), len(every)) else None

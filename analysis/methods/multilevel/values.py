@@ -20,7 +20,7 @@ or three sessions t then finds a difference that is none, and no interval of fin
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -150,7 +150,11 @@ def resolution_of(
     zeroed: Flags,
 ) -> Resolution:
     """Find the step of each benchmark; only that of a clock can be added, what is `exact` is not rounded."""
-    step, sources = _steps(layout, exact)
+    samples = [
+        [side.values[side.benchmark == k] for side in (layout.ours, layout.theirs)]
+        for k in range(layout.benchmarks)
+    ]
+    step, sources = steps_in(samples, exact)
     means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
     with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
         log = np.logaddexp(0.0, np.log(step) - np.minimum(*means))
@@ -158,7 +162,8 @@ def resolution_of(
         log = np.where(layout.arithmetic, step, log)
     ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
     with np.errstate(invalid="ignore"):
-        coarse = ~exact & (zeroed | (_spread(layout) < (0.5 - _NEAR) * log))
+        spread = np.array([spread_of_runs(sides) for sides in samples])
+        coarse = ~exact & (zeroed | hidden(spread, log))
     return Resolution(
         step=step,
         sources=sources,
@@ -169,11 +174,15 @@ def resolution_of(
     )
 
 
-def _steps(layout: Layout, exact: Flags) -> tuple[Array, tuple[Source | None, ...]]:
-    samples = [
-        [side.values[side.benchmark == k] for side in (layout.ours, layout.theirs)]
-        for k in range(layout.benchmarks)
-    ]
+def hidden(spread: Array | float, step: Array | float) -> Flags:
+    """Tell where runs vary by less than half a step, both of logs: no run may show it."""
+    return np.asarray(spread < (0.5 - _NEAR) * step)
+
+
+def steps_in(
+    samples: Sequence[Sequence[Array]], exact: Flags
+) -> tuple[Array, tuple[Source | None, ...]]:
+    """Give the step of each benchmark, from the runs of each side of it, nan where it is unknown; and how it is known."""
     found = np.full(len(samples), np.nan)
     sources: list[Source | None] = [None] * len(samples)
     for k, sides in enumerate(samples):
@@ -230,19 +239,11 @@ def _rounding(layout: Layout) -> list[tuple[Array, Array]]:
     ]
 
 
-def _spread(layout: Layout) -> Array:
-    """Give the standard deviation of the logs of all runs, each side about its mean."""
-    squares, sides = np.zeros(layout.benchmarks), np.zeros(layout.benchmarks)
-    for side in (layout.ours, layout.theirs):
-        logs = np.log(np.where(side.values > 0, side.values, 1.0))
-        runs = np.bincount(side.benchmark, minlength=layout.benchmarks)
-        mean = np.bincount(side.benchmark, logs, minlength=layout.benchmarks) / np.maximum(runs, 1)
-        apart = np.bincount(
-            side.benchmark, (logs - mean[side.benchmark]) ** 2, minlength=layout.benchmarks
-        )
-        squares += np.where(runs > 1, apart / np.maximum(runs - 1, 1), 0.0)
-        sides += runs > 1
-    return np.asarray(np.where(sides > 0, np.sqrt(squares / np.maximum(sides, 1)), np.nan))
+def spread_of_runs(sides: Sequence[Array]) -> float:
+    """Give the standard deviation of the logs of all runs, each side about its mean; nan without two of a side."""
+    logs = (np.log(np.where(one > 0, one, 1.0)) for one in sides if one.size > 1)
+    squares = [one.var(ddof=1) for one in logs]
+    return math.sqrt(np.mean(squares)) if squares else math.nan
 
 
 LEAST = 8  # sessions; with fewer nothing is seen

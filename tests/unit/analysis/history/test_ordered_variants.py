@@ -20,8 +20,9 @@ from analysis.data.columns import OUTCOMES
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.history.ordered import OrderedVariants, one_programs, ordered_variants, starts_of
-from analysis.history.places import contrasts_of, steps_of
+from analysis.history.places import Rounding, contrasts_of, steps_of
 from analysis.stats.arguments import stream
+from analysis.verdict.judging import judge
 
 TIMEOUT = OUTCOMES.index("timeout")
 NAMES = tuple(f"c-{k}" for k in range(1, 9))
@@ -416,17 +417,20 @@ def test_what_was_measured_once_is_pooled_and_not_missed(made: Maker) -> None:
 # ---- of counts
 
 
+COUNTED = Rounding(exact=True)
+
+
 def counts(levels: Sequence[int], sessions: int = 6) -> np.ndarray:
     return np.tile(np.log(levels), (sessions, 1))
 
 
 def test_counts_that_no_variant_varies_in_have_the_p_of_an_identity() -> None:
     """Around the step cells are sessions times variants; elsewhere a side holds two numbers, and sessions count."""
-    found = contrasts_of(counts([100, 100, 100, 200, 200, 200]), range(1, 6), exact=True)
+    found = contrasts_of(counts([100, 100, 100, 200, 200, 200]), range(1, 6), COUNTED)
     alone, around = 2 * 4.0**-6, 2 * 4.0**-18
     assert found.pvalue.tolist() == pytest.approx([alone, alone, around, alone, alone])
     table = counts([100, 100, 100, 200, 200, 200])
-    (step,) = steps_of(table, range(1, 6), 0.05, 0.05, exact=True)
+    (step,) = steps_of(table, range(1, 6), 0.05, 0.05, COUNTED)
     assert (step.at, step.first, step.last) == (3, 3, 3)
     assert (step.difference, step.half) == pytest.approx((math.log(2), 0.0))
     assert steps_of(table, range(1, 6), 0.05, 0.05) == ()  # of a clock nothing is known
@@ -434,9 +438,9 @@ def test_counts_that_no_variant_varies_in_have_the_p_of_an_identity() -> None:
 
 def test_two_steps_of_counts_are_found_and_two_sessions_are_too_few() -> None:
     table = counts([5, 5, 7, 7, 7, 9, 9])
-    found = steps_of(table, range(1, 7), 0.05, 0.05, exact=True)
+    found = steps_of(table, range(1, 7), 0.05, 0.05, COUNTED)
     assert [one.at for one in found] == [2, 5]
-    assert steps_of(table[:2], range(1, 7), 0.05, 0.05, exact=True) == ()
+    assert steps_of(table[:2], range(1, 7), 0.05, 0.05, COUNTED) == ()
 
 
 @pytest.mark.parametrize(
@@ -444,9 +448,9 @@ def test_two_steps_of_counts_are_found_and_two_sessions_are_too_few() -> None:
 )
 def test_counts_within_the_margin_are_equivalent(levels: list[int], same: bool) -> None:
     for sessions, enough in ((2, False), (3, True)):
-        found = contrasts_of(counts(levels, sessions), range(1, 4), exact=True)
+        found = contrasts_of(counts(levels, sessions), range(1, 4), COUNTED)
         assert found.same(math.log(1.01)) == (same and enough)
-    assert np.isnan(contrasts_of(counts([7] * 4), range(1, 4), exact=True).pvalue).all()
+    assert np.isnan(contrasts_of(counts([7] * 4), range(1, 4), COUNTED).pvalue).all()
 
 
 @pytest.mark.parametrize("unit", ["B", "s"])
@@ -464,3 +468,36 @@ def test_a_series_of_sizes_has_its_step(
     ).benchmarks[0]
     assert found.outcome == ("step" if unit == "B" else "undecided")
     assert [step.variant for step in found.steps] == (["c-4"] if unit == "B" else [])
+
+
+@pytest.mark.parametrize("unit", ["s", "B"])
+@pytest.mark.parametrize("far", [0, 2])
+def test_a_series_of_two_is_judged_as_the_two_are(
+    synthetic: Callable[..., Any], tmp_path: Path, unit: str, far: int
+) -> None:
+    """By the floor of what is rounded, and where no run shows the step by that step too."""
+    two, scale = ("old", "new"), 100 if unit == "s" else 1
+    made = synthetic(
+        {name: dict.fromkeys(("a", "b"), [1.0] * 4) for name in two},
+        sessions=2,
+        metrics={"x": {"unit": unit, "better": "lower"}},
+    )
+    ticks = {  # of a the sessions nearly agree, of b no run shows the step
+        ("a", "old"): itertools.cycle([10, 10 + far, 11, 11 + far]),
+        ("a", "new"): itertools.cycle([12, 12 + far, 13, 13 + far]),
+        ("b", "old"): itertools.cycle([10, 10, 10, 11]),
+        ("b", "new"): itertools.repeat(13),
+    }
+    made.rows = [
+        replace(row, metrics={"x": (next(ticks[row.benchmark, row.variant]) / scale,)})
+        for row in made.rows
+    ]
+    trial = read_trial(made.write(tmp_path / "t"))
+    found = ordered_variants(trial, variants=two, metric="x")
+    answer = judge(trial, metric="x").compared[0]
+    told = *answer.benchmarks, answer.these
+    for one, line in zip((*found.benchmarks, found.suite), told, strict=True):
+        (place,) = one.places
+        assert (place.low, place.high) == pytest.approx((line.low, line.high))
+        assert place.pvalue == pytest.approx(line.pvalue)
+        assert one.pvalue_equivalent == pytest.approx(line.pvalue_equivalent)

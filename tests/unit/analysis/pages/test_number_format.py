@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -264,3 +265,13 @@ def test_an_interval_of_two_runs_tells_nothing():
     )
     assert found.cell_interval() == "too few to say"
     assert "between" in of_ratio(1.1, 0.05, 40.0).answer("undecided", "a", "b", margin=0.01)
+
+
+@pytest.mark.parametrize("ends", [(5e-8, 2e-7), (-2e-7, -5e-8), (1e-9, 0.04), (None, None)])
+def test_what_is_not_0_and_decides_is_not_written_as_0(ends):
+    low, high = (None if one is None else 1 + one for one in ends)
+    gap = Difference(
+        1 - 1e-7 if ends[0] and ends[0] < 0 else 1 + 1e-7, low, high, "wall", "s", "lower"
+    )
+    for text in (gap.phrase(), gap.interval(), gap.cell(), gap.cell_interval()):
+        assert all(float(number) for number in re.findall(r"[0-9.]+", text))

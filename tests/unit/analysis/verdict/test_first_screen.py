@@ -369,3 +369,27 @@ def test_where_nothing_is_compared_the_first_screen_says_why():
     text = str(judge(read_trial(Path(__file__).parents[4] / "runs" / "sample"), metric="max_rss"))
     assert text.count("is not compared: it is the launcher's") == 1
     assert "--metric max_rss --explain" in " ".join(text.replace("\\\n", "").split())
+
+
+@pytest.mark.parametrize("candidates", [("new",), ("new", "other")])
+def test_where_one_of_two_benchmarks_has_no_ratio_the_answer_is_not_the_others(
+    synthetic, tmp_path, candidates
+):
+    """Seen: less on print, though it is more on parse; and no difference between two that differ twice."""
+    made = synthetic(
+        {name: {"parse": [1.0] * 5, "print": [1.0] * 5} for name in ("old", *candidates)},
+        sessions=5,
+        metrics={"loads": {"unit": "count", "better": "lower"}},
+    )
+    counts = {("parse", True): 0.0, ("parse", False): 3.0, ("print", True): 100.0}
+    made.rows = [
+        replace(
+            row,
+            metrics={"loads": (counts.get((row.benchmark, row.variant == "old"), 90.0),)},
+        )
+        for row in made.rows
+    ]
+    found = judge(read_trial(made.write(tmp_path / "t")), metric="loads")
+    assert [x.outcome for x in found.compared[0].benchmarks] == ["slower", "faster"]
+    assert found.sentence.startswith("no answer for ")
+    assert found.sentence.endswith(": there is no common mean")

@@ -11,6 +11,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.data.trial import read_trial
@@ -144,6 +145,25 @@ def test_what_does_not_vary_gets_the_sessions_that_decide_it_at_the_gate_too(tmp
     outcome, more = gated(4)
     second = gated(4 + int(more), 0.05 / 6)[0]  # a second look has a sixth of the risk
     assert (outcome, second) == ("undecided", "proven")
+
+
+@pytest.mark.parametrize(("level", "shares"), [(1.05, True), (0.97, False)])
+def test_a_proof_at_a_gate_of_several_gets_the_sessions_of_its_share(judged, level, shares):
+    """Of what lies beyond the limit Holm leaves an eighth of the risk; to pass takes no correction."""
+    noise = np.repeat([0.99, 1.01, 1.04, 0.97], 2).tolist()
+
+    def asked(count, confidence):
+        times = {f"b{k}": [level * x for x in noise] for k in range(count)}
+        base = {name: [1.0] * 8 for name in times}
+        found = judged(
+            {"old": base, "new": times}, name=f"{count} {confidence}", confidence=confidence
+        )
+        answer = gate_verdict(found, "slower>1%", on="benchmarks")
+        assert answer.outcome == "undecided"
+        return next_of_gate(answer, found, read_trial(found.data.path).manifest)[0].words[-1]
+
+    of_one, of_eight, at_its_share = asked(1, 0.95), asked(8, 0.95), asked(1, 1 - 0.05 / 8)
+    assert of_eight == (at_its_share if shares else of_one) != (of_one if shares else at_its_share)
 
 
 def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three):

@@ -13,6 +13,8 @@ import pytest
 
 from analysis.data.iterations import RunValues, merged_quantile, of_one_basis, thinned_quantile
 from analysis.data.trial import read_trial
+from analysis.importers.reader import Reading, read_sides
+from analysis.methods.multilevel.compare import multilevel
 from analysis.verdict.gate import gate
 from analysis.verdict.judging import judge
 
@@ -34,7 +36,7 @@ def trial(synthetic, tmp_path):
     """Write a trial whose variants print so many values in each run, of sessions of `runs` runs."""
 
     def make(numbers, *, sessions=4, runs=1, name="t"):
-        rng = np.random.default_rng([5, 26])
+        each = {one: np.random.default_rng([5, 26, k]) for k, one in enumerate(numbers)}
         made = synthetic(
             {one: {"b": [0.1] * sessions * runs} for one in numbers},
             sessions=sessions,
@@ -42,7 +44,7 @@ def trial(synthetic, tmp_path):
         )
         rows = []
         for row in made.rows:
-            values = np.exp(rng.standard_normal(numbers[row.variant])).tolist()
+            values = np.exp(each[row.variant].standard_normal(numbers[row.variant])).tolist()
             own = merged_quantile([RunValues(np.array(values))], SHARE)
             rows.append(replace(row, metrics={"t": tuple(values), "t.p75": (own,) if own else ()}))
         made.rows = rows
@@ -124,3 +126,19 @@ def test_two_trials_are_compared_at_the_smaller_number(trial):
     assert (
         new.matrix("new", "t.p75").samples[0] == each[1].matrix("new", "t.p75").samples[0]
     ).all()
+
+
+def test_a_third_variant_changes_nothing_between_two(trial):
+    alone = trial({"old": 15, "new": 8}, name="a")
+    more = trial({"old": 15, "new": 8, "few": 5}, name="b")
+    wanted, *found = (judge(x, metric="t.p75") for x in (alone, more))
+    found.append(judge(more, metric="t.p75", variants=["new"]))
+    for answer in found:
+        assert answer.compared[0].benchmarks[0].differences == (
+            wanted.compared[0].benchmarks[0].differences
+        )
+    assert answer.quantile == wanted.quantile
+    sides = read_sides(f"{more.path}:new", f"{more.path}:old", Reading(metric="t.p75"))
+    assert multilevel(sides.candidate, sides.baseline).benchmarks[0].differences == (
+        wanted.compared[0].benchmarks[0].differences
+    )

@@ -343,6 +343,9 @@ def test_so_many_benchmarks_need_so_many_sessions(benchmarks, least):
         (0, 3, "faster", 2 * 4.0**-5),
         (3, 0, "slower", 2 * 4.0**-5),
         (1009, 1000, "equivalent", 2 * 4.0**-5),
+        (101, 100, "slower", 2 * 4.0**-5),  # 1 % and no less, whatever the logarithms round to
+        (1010, 1000, "slower", 2 * 4.0**-5),
+        (100, 101, "faster", 2 * 4.0**-5),
         (7, 7, "equivalent", None),
         (0, 0, "equivalent", None),
     ],
@@ -368,6 +371,11 @@ def test_few_sessions_are_told_with_the_number_that_decides(sessions, benchmarks
     line = never_varying(2, 1, sessions, benchmarks=benchmarks).benchmarks[0]
     assert (line.outcome, line.reason, line.more_sessions.sessions) == ("undecided", reason, more)
     assert bounded(line, Cut(candidate=1, baseline=0)).more_sessions is None  # rules-2, 2: silent
+
+
+def test_the_sessions_that_decide_do_not_depend_on_the_order_of_benchmarks():
+    found = [x.more_sessions.sessions for x in never_varying(2, 1, 3, benchmarks=4).benchmarks]
+    assert found == [1] * 4  # all or none of them are decided, at a quarter of the risk
 
 
 def test_equal_numbers_are_in_no_family():
