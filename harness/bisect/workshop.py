@@ -412,7 +412,7 @@ class Workshop:
             what = "the folder holds something else"
             fix = "name an empty one, or one of an earlier bisection"
         if what is not None:
-            raise UsageError(what, f"--work-dir {Name(folder)}", fix)
+            raise UsageError(what, f"--work-dir {shown(str(folder))}", fix)
 
     def _unlock(self) -> None:
         if self._lock is not None:
