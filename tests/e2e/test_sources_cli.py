@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from tests.unit.analysis.commands.conftest import executed as fairtrial
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
-
-
-def fairtrial(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(word) for word in words], out, err)
-    return code, out.getvalue(), err.getvalue()
 
 
 def answer(*words):

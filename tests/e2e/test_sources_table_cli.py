@@ -11,6 +11,7 @@ import pytest
 
 from analysis.methods.variance_sources import predictions
 from harness.cli import main
+from tests.unit.harness.commands.conftest import Terminal
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -97,10 +98,6 @@ def test_the_seed_decides(table, answers):
 
 
 def test_the_picture_the_interval_and_the_line_that_moves_on_a_terminal_only(table):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     words = (table, "--response", "run1", *IGNORE, "--confidence", "0.5", "--plot", "p.svg")
     code, out, shown = fairtrial(*words, err=Terminal())
     assert code == 0
