@@ -14,27 +14,22 @@ import re
 import runpy
 import shutil
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analysis.history.judging import judge_nights
-from analysis.record.fleet import Fleet, FleetHost, write_fleet
 from harness.cli import main
-from harness.fleet.slurm import Scheduler
-from harness.fleet.status import Cancelled, read_standing
-from harness.fleet.submission import Submission
 from tests.forks import Forks
+from tests.json_schemas import ANSWERS, schema
 from tests.profiled import profile_beside
-from tests.unit.analysis.history.judged.made_nights import nights_of, series, stepped
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "json.md").read_text()
 FIRST = ROOT / "tests" / "golden" / "first_version_json"
-HEAD = {"schema", "method", "tool_version"}
+ANYTHING = 9  # levels of names
 
 # section of the page, command line; the answers of the first version stand in FIRST/NUMBER.json
 COMMANDS = json.loads((FIRST / "commands.json").read_text())
@@ -78,22 +73,34 @@ def keys(value: Any) -> set[str]:
     return set()
 
 
-@cache
-def section(title: str, heading: str = "## ") -> str:
-    parts = re.split(rf"(?m)^{heading}", PAGE)
-    return next(part for part in parts if part.splitlines()[0] == title)
-
-
+SECTIONS = {part.splitlines()[0]: part for part in re.split(r"(?m)^##+ ", PAGE)[1:]}
+SECTIONS["bundle.json"] = re.split(
+    r"(?m)^### ",
+    (ROOT / "docs" / "artifacts.md").read_text("utf-8").partition("\n### bundle.json\n")[2],
+)[0]
 INSIDE = {
-    "verdict": ("multilevel", "diagnose", "calibrate"),
-    "report": ("sources",),
+    "verdict": ("multilevel", "diagnose", "calibrate", "gate"),
+    "compare": ("verdict", "multilevel", "diagnose", "calibrate"),
+    "gate": ("verdict",),
+    "report": ("sources", "why"),
+    "history": ("ordered-variants",),
+    "bisect": ("why",),
+    "reproduce": ("diff",),
+    "doctor": ("run",),
+    "status": ("run", "bisect", "why"),
+    "bundle": ("bundle.json",),
 }  # answers that hold those of another section
 
 
+def said_of(command: str) -> str:
+    """Give the sections of a command, and of what its answer holds."""
+    named = {command, *INSIDE.get(command, ())}
+    return "".join(text for title, text in SECTIONS.items() if named & {*re.split(",? ", title)})
+
+
 @cache
-def documented(title: str) -> frozenset[str]:
-    shared = ("The head of every result", *INSIDE.get(title, ()))
-    return frozenset(documented_in(section(title) + "".join(map(section, shared))))
+def documented(command: str) -> frozenset[str]:
+    return frozenset(documented_in(said_of(command) + SECTIONS["The head of every result"]))
 
 
 def documented_in(text: str) -> set[str]:
@@ -116,19 +123,8 @@ def printed_now():
     return of
 
 
-@pytest.mark.parametrize("number", sorted(COMMANDS))
-def test_every_key_is_documented(number, printed_now):
-    title = COMMANDS[number][0].partition(" --")[0]
-    for value in printed_now(number):
-        assert set(value) >= HEAD
-        missing = {
-            key for key in keys(without_data(value, data_of(title))) if key not in documented(title)
-        }
-        assert not missing
-
-
-def data_of(title: str) -> dict[str, int]:
-    return data_in(section(title) + "".join(map(section, INSIDE.get(title, ()))))
+def data_of(command: str) -> dict[str, int]:
+    return data_in(said_of(command))
 
 
 def data_in(text: str) -> dict[str, int]:
@@ -138,7 +134,7 @@ def data_in(text: str) -> dict[str, int]:
     value of any shape.
     """
     marks = re.findall(r"`(\w+)((?:\.<[a-z ]+>)+)`", text)
-    return {key: 9 if "<anything>" in levels else levels.count("<") for key, levels in marks}
+    return {key: ANYTHING if "<anything>" in levels else levels.count("<") for key, levels in marks}
 
 
 def without_data(value: Any, data: dict[str, int]) -> Any:
@@ -161,173 +157,55 @@ def below(value: Any, levels: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "source",
-    ["tests/data/sample-0.2.0:gzip-1 --metric wall,user", "tests/data/sample-0.2.0 --sources"],
+    "command",
+    [
+        "report tests/data/sample-0.2.0:gzip-1 --metric wall,user",
+        "report tests/data/sample-0.2.0 --sources",
+        "diagnose tests/data/sample-0.2.0:gzip-1 --clt",
+        "doctor",
+    ],
 )
-def test_every_key_of_the_report_is_documented(source):
-    out, err = io.StringIO(), io.StringIO()
-    assert main(["report", *source.split(), "--format", "json"], out, err) == 0, err.getvalue()
-    (value,) = objects(out.getvalue())
-    assert set(value) >= HEAD
-    assert keys(without_data(value, data_of("report"))) - documented("report") == set()
+def test_every_key_inside_what_a_schema_leaves_open_is_documented(command):
+    name = command.partition(" ")[0]
+    (value,) = answer(command, codes={0, 3})
+    assert keys(without_data(value, data_of(name))) - documented(name) == set()
 
 
 def test_every_key_of_the_reports_part_on_why_is_documented(tmp_path):
     trial = Path(shutil.copytree(ROOT / "tests" / "data" / "sample-0.2.0", tmp_path / "sample"))
     build = runpy.run_path(str(ROOT / "tests" / "unit" / "analysis" / "conftest.py"))["build"]
     profile_beside(trial, build, variant="gzip-1", benchmarks=("text",))
-    out, err = io.StringIO(), io.StringIO()
-    assert main(["report", str(trial), "--format", "json"], out, err) == 0, err.getvalue()
-    ((value, *_),) = ([*one["why"]] for one in objects(out.getvalue()))
+    ((value, *_),) = ([*one["why"]] for one in answer(f"report {trial}"))
     assert value["profiles"][0]["answers"][0]["calls"]
-    marks = data_of("report") | data_of("why")
-    known = documented("report") | documented("why")
-    assert keys(without_data(value, marks)) - known == set()
+    assert keys(without_data(value, data_of("report"))) - documented("report") == set()
 
 
-def test_every_key_of_a_bundle_is_documented(tmp_path, forks):
-    (tmp_path / "claims.yaml").write_text(
-        "claims: [{text: t, command: verdict tests/data/sample-0.2.0, value: /runs, is: equals, expected: 120}]"
-    )
-    words = f"bundle tests/data/sample-0.2.0 -o {tmp_path}/a.zip --claims {tmp_path}/claims.yaml"
-    (value,) = answer_of(forks, words, 0)
-    assert set(value) >= HEAD
-    page = (ROOT / "docs" / "artifacts.md").read_text("utf-8").partition("\n### bundle.json\n")[2]
-    said = section("plot, init, completion, bundle", heading="### ") + page.split("\n### ")[0]
-    told = documented_in(said + section("The head of every result"))
-    assert keys(without_data(value, data_in(said))) - told == set()
+def keys_of(part: Any, whole: dict[str, Any], known: set[str]) -> Iterator[str]:
+    """Give the keys of a schema, `known` definitions and what may be anything left out."""
+    if isinstance(part, list):
+        for item in part:
+            yield from keys_of(item, whole, known)
+    if isinstance(part, dict):
+        name = part.get("$ref", "").rpartition("/")[2]
+        if name and name not in known:
+            known.add(name)
+            yield from keys_of(whole["$defs"][name], whole, known)
+        for key, inside in part.get("properties", {}).items():
+            yield key
+            if key not in known:
+                yield from keys_of(inside, whole, known)
+        for key in part.keys() - {"$ref", "$defs", "properties"}:
+            yield from keys_of(part[key], whole, known)
 
 
-@pytest.mark.parametrize(
-    ("title", "command"),
-    [
-        ("hpt", "hpt {x} {y} --better higher --others --alternative two-sided"),
-        ("resample", "resample {x} {y} --better higher --compare --resamples 20"),
-        ("resample", "resample {x} --resamples 20"),
-    ],
-)
-def test_every_key_of_a_pair_is_documented(title, command):
-    folder = ROOT / "tests" / "golden" / "hpt_splash2"
-    x, y = folder / "scores_x_over_1.76.csv", folder / "scores_y.csv"
-    (data,) = answer(command.format(x=x, y=y))
-    assert keys(data) - documented(title) - HEAD <= set()
-
-
-def test_every_key_of_a_history_is_documented():
-    x = stepped()
-    own = stepped(0.06, seed=7)
-    made = series(x, own=own, commits=[f"{k:040x}" for k in range(60)], facts={30: {"kernel": {}}})
-    value = json.loads(json.dumps(judge_nights(nights_of(made), gate="slower>2%").to_dict()))
-    assert value["series"][0]["intervals"]
-    assert value["host_intervals"]
-    assert keys(value) - documented("history") == set()
-
-
-def test_every_key_of_sources_is_documented():
-    (value,) = answer("sources tests/data/sample-0.2.0 --resamples 99")
-    assert set(value) >= HEAD
-    assert keys(without_data(value, data_of("sources"))) - documented("sources") == set()
-
-
-CAMPAIGN = """\
-name: c
-variants: {a: {}, b: {}}
-benchmarks: {x: {command: ["true"]}}
-protocol: {sessions: 2, warmup: 1, STOP}
-isolation: {cpus: none}
-"""
-
-
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory, shared):
-    """Measure a campaign under a stopping rule, and give what `run --json` printed."""
-    place = tmp_path_factory.mktemp("measured")
-    stop = "stop: {width: 0.5, min_runs: 3, max_runs: 4}"
-    (place / "c.yaml").write_text(CAMPAIGN.replace("STOP", stop))
-    out = io.StringIO()
-    words = ["run", str(place / "c.yaml"), "--dir", str(place / "runs"), "--json", "--quiet"]
-    assert main(words, out, io.StringIO()) == 0
-    with shared(place / "runs"):
-        yield place, objects(out.getvalue())
-
-
-def test_every_key_of_diff_is_documented(measured):
-    trial = next((measured[0] / "runs").iterdir())
-    for other in ("tests/data/sample-0.2.0", str(trial)):
-        (value,) = answer(f"diff {other} {trial}")
-        assert set(value) >= HEAD
-        # what differs is of any shape; elsewhere these two are the trials, whose keys are ours
-        for change in [*value["campaign"], *value["plan"], *value["pairs"][0]["changes"]]:
-            assert {"old", "new"} <= set(change)
-            change["old"] = change["new"] = None
-        assert keys(value) - documented("diff") == set()
-
-
-@pytest.mark.parametrize(
-    "title", ["run", "run --dry-run", "doctor", "tune", "status", "merge, status --diff"]
-)
-def test_every_key_of_the_runner_is_documented(title, measured):
-    place, printed = measured
-    campaign, runs = place / "c.yaml", place / "runs"
-    commands = {
-        "run --dry-run": f"run {campaign} --dry-run --dir {runs}",
-        "doctor": "doctor",
-        "tune": "tune --dry-run",
-        "status": f"status --dir {runs}",
-        "merge, status --diff": "status --diff tests/data/sample-0.2.0",
-    }
-    values = printed if title == "run" else answer(commands[title], codes={0, 3})
-    said = section(title, heading="### ")
-    shared = section("run", heading="### ") + section("run --dry-run", heading="### ")
-    told = documented_in(said) | (documented_in(shared) if "as above" in said else set())
-    data = data_in(said)
-    for value in values:
-        assert keys(without_data(value, data)) - told == set()
-    assert keys(values)
-
-
-def test_every_key_of_a_fleet_is_documented(tmp_path):
-    host = FleetHost(host="lab1", jobs=("7",), trial="lab1")
-    slurm = {"fleet": "f", "time": "10", "partition": "p", "exported": [], "arguments": []}
-    fleet = Fleet(
-        campaign="c",
-        identity="0",
-        submitted_at="2026-01-01T00:00:00Z",
-        script="job.sh",
-        hosts=(host,),
-        further={"slurm": slurm},
-    )
-    write_fleet(tmp_path, fleet)
-    submission = Submission(
-        folder=tmp_path,
-        fleet=fleet,
-        hosts=("lab1",),
-        script="",
-        fresh=False,
-        scheduler=Scheduler(),
-        notes=("n",),
-    )
-    cancelled = Cancelled(path=tmp_path, cancelled=("1",), ending=("2",), others=("3",))
-    told = documented_in(section("status FLEET, submit, cancel", heading="### "))
-    for one in (read_standing(tmp_path, None), submission, cancelled):
-        assert set() < keys(one.to_dict()) <= told
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "import PLACE/x.txt --dry-run",
-        "import PLACE/x.txt -o PLACE/trial",
-        "export tests/data/sample-0.2.0:gzip-1 -o PLACE/x.json --to pyperf",
-    ],
-)
-def test_every_key_of_import_and_export_is_documented(command, tmp_path):
-    (tmp_path / "x.txt").write_text("goos: linux\nBenchmarkA 1 5 ns/op\nBenchmarkA 1 6 ns/op\n")
-    (value,) = answer(command.replace("PLACE", str(tmp_path)))
-    head = section("The head of every result") if "--dry-run" in command else ""
-    assert keys(value) - documented_in(section("import, export", heading="### ") + head) == set()
-    if command.startswith("export"):
-        assert value["cannot_hold_codes"]
+@pytest.mark.parametrize("command", sorted(ANSWERS))
+def test_every_key_of_a_schema_is_documented(command):
+    """What is printed fits its schema wherever a test executes a command: tests/json_schemas.py."""
+    whole = schema(command)
+    anything = {key for key, levels in data_of(command).items() if levels == ANYTHING}
+    found = set(keys_of(whole, whole, anything))
+    assert found
+    assert found - documented(command) == set()
 
 
 @pytest.fixture
@@ -353,32 +231,22 @@ def artifact(tmp_path):
     return handmade["write_bundle"](tmp_path / "artifact.zip", files)
 
 
-def test_every_key_of_reproduce_is_documented(artifact, forks):
+def test_names_that_were_taken_out_and_what_a_bundle_lacks_are_told(artifact, forks):
     (value,) = answer_of(forks, f"reproduce {artifact}", 1)
-    assert set(value) >= HEAD
-    assert keys(without_data(value, data_of("reproduce"))) - documented("reproduce") == set()
     assert set(value["caution_codes"]) >= {"bundle-redacted", "bundle-incomplete"}
 
 
 @pytest.mark.host
-def test_every_key_of_a_rerun_is_documented(artifact, tmp_path):
-    title = "reproduce --rerun"
+def test_a_rerun_in_fewer_sessions_says_so(tmp_path):
     handmade = runpy.run_path(str(ROOT / "tests" / "handmade_bundle.py"))
     files = handmade["files_of"](handmade["SAMPLE"])
     files["campaigns/sample/quickstart_data.py"] = (
         ROOT / "configs/quickstart_data.py"
     ).read_bytes()
     whole = handmade["write_bundle"](tmp_path / "whole.zip", handmade["sealed"](files, analyses=[]))
-    (plan,) = answer(f"reproduce --rerun {whole}", codes={2})
-    assert set(plan) >= HEAD
-    assert keys(without_data(plan, data_of(title))) - documented(title) == set()
     into = f"-C {tmp_path / 'new'} --sessions 1 --yes-execute"
     (value,) = answer(f"reproduce --rerun {whole} {into}", codes={7})
-    assert set(value) >= HEAD
     assert "rerun-shortened" in value["caution_codes"]
-    inside = value["trials"][0].pop("comparison")
-    assert keys(value) - documented(title) == set()
-    assert set(inside) <= documented("diff")
 
 
 # what of the first version's JSON has gone: command, where, what took its place, and why
@@ -464,28 +332,6 @@ def test_numbers_are_those_of_the_first_version(number, printed_now):
         same(ours, theirs, COMMANDS[number][0])
 
 
-def test_every_key_of_a_series_of_variants_is_documented():
-    from analysis import ordered_variants, read_trial
-
-    trial = read_trial(ROOT / "tests" / "data" / "sample-0.2.0")
-    value = ordered_variants(trial, variants=["gzip-6", "gzip-1"], margin=0.0).to_dict()
-    assert value["suite"]["steps"]  # or its keys would not be seen
-    assert set(keys(value)) - documented("ordered-variants") - HEAD == set()
-
-
-def test_every_key_of_why_is_documented():
-    from analysis.diagnose.why_result import WhyAnswer
-    from tests.unit.analysis.why.whole_answer import whole_answer
-
-    told = whole_answer()
-    assert all(
-        (told.rows, told.others, told.kernel_not_seen, told.asleep, told.cpu_wait, told.gone)
-    )  # or their keys would not be seen
-    assert all((told.opposite, told.counters, told.runtimes, told.renames, told.verdict_was))
-    value = without_data(WhyAnswer(answers=(told,)).to_dict(), data_of("why"))
-    assert keys(value) - documented("why") - HEAD == set()
-
-
 def named(text, name):
     """Give what is assigned to a name in a source."""
     parts = (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Assign))
@@ -493,7 +339,7 @@ def named(text, name):
 
 
 def test_every_caution_code_is_documented_and_used():
-    cells = re.findall(r"(?m)^\| (`[^|]*`) \|", section("Cautions"))
+    cells = re.findall(r"(?m)^\| (`[^|]*`) \|", SECTIONS["Cautions"])
     told = {code for cell in cells for code in re.findall(r"`([a-z0-9-]+)`", cell)}
     texts = {path: path.read_text() for path in (ROOT / "analysis").rglob("*.py")}
     code = "\n".join(texts.values())

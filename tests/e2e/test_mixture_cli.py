@@ -19,6 +19,7 @@ from numba.core import event
 from analysis.methods.mixture import metrics_page as plane, report
 from analysis.stats import compiled  # noqa: F401 - it listens to the compiler
 from harness.cli import main
+from tests.unit.harness.commands.conftest import Terminal
 
 ROOT = Path(__file__).parents[2]
 FAIRTRIAL = Path(sys.executable).parent / "fairtrial"
@@ -146,11 +147,6 @@ def test_interrupted_while_a_line_is_on_the_terminal(bench):
     assert process.returncode == 130, shown
     assert b"Traceback" not in shown
     assert out == b""
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
 
 
 @pytest.mark.parametrize(

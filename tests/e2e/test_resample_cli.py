@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 
 from analysis.data.matrix import PerformanceMatrix
-from harness.cli import main
+from tests.unit.analysis.commands.conftest import executed as fairtrial
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
@@ -25,13 +24,6 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "b.csv").write_text(B)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def fairtrial(*words):
-    """Execute the command in this process: its exit code, and what it writes."""
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(word) for word in words], out, err)
-    return code, out.getvalue(), err.getvalue()
 
 
 def answer(*words):

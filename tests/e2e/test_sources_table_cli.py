@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 
 from analysis.methods.variance_sources import predictions
 from harness.cli import main
-
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "json.md").read_text()
+from tests.unit.harness.commands.conftest import Terminal
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -93,24 +91,6 @@ def test_runs_give_performance_variation_and_the_ceiling(answers):
     assert "families-unknown" in found["caution_codes"]
 
 
-def test_every_key_is_documented(answers):
-    section = next(part for part in re.split("(?m)^## ", PAGE) if part.startswith("sources\n"))
-    head = next(part for part in re.split("(?m)^## ", PAGE) if part.startswith("The head"))
-    told = {name.removesuffix("[]") for name in re.findall(r"`([a-z_]+(?:\[\])?)`", section + head)}
-
-    def keys(value):
-        if isinstance(value, dict):
-            yield from value
-            for item in value.values():
-                yield from keys(item)
-        elif isinstance(value, list):
-            for item in value:
-                yield from keys(item)
-
-    families, runs = answers
-    assert {*keys(families), *keys(runs)} - told == set()
-
-
 def test_the_seed_decides(table, answers):
     assert answer(table, *FAMILIES) == answers[0]
     assert answers[0]["seed"] == 3
@@ -118,10 +98,6 @@ def test_the_seed_decides(table, answers):
 
 
 def test_the_picture_the_interval_and_the_line_that_moves_on_a_terminal_only(table):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
     words = (table, "--response", "run1", *IGNORE, "--confidence", "0.5", "--plot", "p.svg")
     code, out, shown = fairtrial(*words, err=Terminal())
     assert code == 0

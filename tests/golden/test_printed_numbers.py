@@ -609,6 +609,7 @@ def test_a_report_tells_the_verdict_s_numbers_and_half_of_each_interval(name, to
         for variant, row in [(c["variant"], row) for c in brief["candidates"] for row in c["rows"]]:
             line = lines[variant, row["name"]]
             assert all(row[key]["value"] == line[key] for key in INTERVAL)
+            assert row["outcome"] == line["outcome"]
             for side, own in (("candidate", variant), ("baseline", verdict["baseline"])):
                 told_half = (row[side] or {}).get("half") or {"value": None}
                 if told_half["value"] is not None:
@@ -618,6 +619,7 @@ def test_a_report_tells_the_verdict_s_numbers_and_half_of_each_interval(name, to
             half = halves[verdict["baseline"], row["benchmark"]]
             assert row["half"]["value"] == pytest.approx(half, rel=1e-9)
             known += [row[key]["value"] for key in ("mean", "low", "high", "runs")]
+        assert set(verdict["caution_codes"]) <= set(report["caution_codes"])
         # the answer's tables are of the same numbers
         for _, text, value in values_of(answer):
             assert value is None or any(

@@ -32,6 +32,17 @@ class Synthetic:
         self.rows[:] = [replace(row, **failure) if when(row) else row for row in self.rows]
         return self
 
+    def record(
+        self, environment: Mapping[str, object] | None, campaign: Mapping[str, object] | None
+    ) -> None:
+        """Keep what the runner does: the record of the host in each session, and the campaign."""
+        if environment is not None:
+            sessions = range(1, self.manifest.sessions + 1)
+            lines = [{"session": k, "segment": 0, **environment} for k in sessions]
+            self.extra["environment.jsonl"] = "".join(f"{json.dumps(x)}\n" for x in lines).encode()
+        if campaign is not None:
+            self.extra["resolved.json"] = json.dumps({"campaign": campaign}).encode() + b"\n"
+
     def write(self, path: Path) -> Path:
         path.mkdir(parents=True, exist_ok=True)
         files = {
@@ -73,20 +84,11 @@ def measurement(planned: PlannedRun, wall_s: float, **changes: object) -> Measur
         voluntary_switches=1,
         involuntary_switches=2,
         cpus=(3,),
-        frequency_khz=None,
-        temperature_c=None,
         steal_s=0.0,
         padding_bytes=17,
         outcome="ok",
         exit_code=0,
-        signal=None,
-        detail=None,
         metrics={},
-        stdout_bytes=None,
-        stdout_sha256=None,
-        orphans=0,
-        before_s=None,
-        after_s=None,
     )
     return replace(row, **changes) if changes else row
 
@@ -141,24 +143,22 @@ def build(
         "planned": len(plan),
         "host": "lab07",
         "host_id": "abc",
-        "cpu_model": None,
         "targets": {},
         "started": "2026-11-21T04:12:00Z",
         "finished": "2026-11-21T04:22:00Z",
         "status": "complete",
-        "reason": None,
         "files": {},
     }
     return Synthetic(Manifest(**(fields | manifest)), plan, rows)
 
 
 @pytest.fixture
-def fleet_folder(tmp_path: Path) -> Callable[[Sequence[str]], Path]:
+def fleet_folder(tmp_path: Path) -> Callable[..., Path]:
     """Make the folder of a fleet of hosts of which nothing is measured."""
 
-    def make(names: Sequence[str]) -> Path:
-        folder = tmp_path / "fleet"
-        folder.mkdir()
+    def make(names: Sequence[str], place: str = "fleet") -> Path:
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
         hosts = tuple(FleetHost(host=name, jobs=(), trial=name) for name in names)
         fleet = Fleet(
             campaign="synthetic", identity="0" * 64, submitted_at=None, script=None, hosts=hosts

@@ -15,11 +15,7 @@ import pytest
 from analysis import announcing
 from analysis.announcing import announced, as_one, away, doing, meanwhile, still
 from analysis.record.printer import Printer
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+from tests.unit.harness.commands.conftest import Terminal
 
 
 class Clock:

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import re
 import runpy
 import stat
 from dataclasses import replace
@@ -28,8 +27,6 @@ from analysis.plan.certificate import (
 
 t_power = runpy.run_path(str(Path(__file__).parents[3] / "power.py"))["t_power"]
 
-PAGE = Path(__file__).parents[4] / "docs" / "json.md"
-
 
 def rng():
     return np.random.default_rng(1)
@@ -47,12 +44,6 @@ def certified(path, **options):
 
 
 WELCH = ("welch",)  # where only one method's answer is looked at, or none
-
-
-def keys(value):
-    if isinstance(value, dict):
-        return set(value).union(*map(keys, value.values()))
-    return set().union(*map(keys, value)) if isinstance(value, list) else set()
 
 
 def test_what_a_certificate_holds(planted):
@@ -200,16 +191,6 @@ def test_one_session_is_said(planted):
             hits = 3 * one.rate
             wanted = scipy.stats.beta.ppf([0.025, 0.975], [hits, hits + 1], [4 - hits, 3 - hits])
             assert (one.low, one.high) == pytest.approx(tuple(wanted))
-
-
-def test_every_key_is_documented(planted):
-    section = next(part for part in PAGE.read_text().split("\n## ") if part.startswith("calibrate"))
-    head = next(part for part in PAGE.read_text().split("\n## ") if part.startswith("The head"))
-    told = set(re.findall(r"`(\w+)(?:\[\])?(?:\.<[a-z ]+>)*`", section + head))
-    found = certified(planted()).to_dict()
-    for one in found["benchmarks"]:
-        one["alarms"] = {}  # its keys are names of methods
-    assert keys(found) - told == set()
 
 
 def test_there_and_back(planted, tmp_path):

@@ -210,21 +210,6 @@ def test_a_trial_of_one_variant_has_no_gate(make):
     assert (code, "the trial has one variant" in err) == (2, True)
 
 
-def keys(value):
-    if isinstance(value, dict):
-        return set(value).union(*map(keys, value.values()))
-    return set().union(*map(keys, value)) if isinstance(value, list) else set()
-
-
-def test_every_key_of_its_json_is_documented(make):
-    page = (Path(__file__).parents[4] / "docs" / "json.md").read_text(encoding="utf-8")
-    sections = dict(re.findall(r"(?ms)^## ([^\n]+)\n(.*?)(?=^## |\Z)", page))
-    told = sections["gate"] + sections["The head of every result"]
-    names = {name.removesuffix("[]") for name in re.findall(r"`([a-z_]+(?:\[\])?)`", told)}
-    data = json.loads(execute("slower>2%", make(), "--json")[1])
-    assert keys(data) - names == set()
-
-
 # ---- what to do next
 
 

@@ -20,6 +20,7 @@ from analysis.registry import FIGURES
 from analysis.report import subject
 from harness.cli import main
 from tests.unit.analysis.commands.conftest import executed
+from tests.unit.harness.commands.conftest import Terminal
 
 BENCHES = [f"b{k}" for k in range(3)]
 
@@ -296,11 +297,6 @@ def test_options_of_judging_reach_the_verdict(trial):
     assert [row["name"] for row in asked["candidates"][0]["rows"]] == ["b2"]
     looks = json.loads(execute(*words, "--looks", "2")[1])["brief"][0]
     assert looks["level"]["value"] == pytest.approx(0.975)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_a_person_is_told_what_is_under_way_and_a_file_is_not(trial):

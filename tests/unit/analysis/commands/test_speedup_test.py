@@ -60,28 +60,22 @@ def column(name: str) -> list[str]:
 # ---- levels
 
 
-def test_level_of_the_file_comes_before_the_command_line() -> None:
-    configure(",", "0.8,", "NA,")
-    data = judged("b.cfg", "--conf-level", "0.9")
-    assert [row["required"] for row in data["benchmarks"]] == [0.9, 0.8, 0.9]
-    assert data["proportion_mean"]["confidence"] == 0.9
-    assert column("MeanConfLevel") == ["0.9", "0.8", "0.9"]
-
-
-@pytest.mark.parametrize("words", [[], ["--search"], ["--conf-level", "search"]])
-def test_levels_that_nobody_names_are_searched(words: list[str]) -> None:
-    configure(",", "0.8,")
+@pytest.mark.parametrize(
+    ("levels", "words", "required", "proportion"),
+    [
+        ((",", "0.8,", "NA,"), ["--conf-level", "0.9"], [0.9, 0.8, 0.9], 0.9),
+        ((",", "0.8,"), [], [None, 0.8], 0.95),  # what nobody names is searched
+        ((",", "0.8,"), ["--search"], [None, 0.8], 0.95),
+        ((",", "0.8,"), ["--conf-level", "search"], [None, 0.8], 0.95),
+        (("0.9,", "0.9,"), [], [0.9, 0.9], 0.95),  # that of the file is not that of the proportion
+    ],
+)
+def test_level_of_the_file_comes_before_the_command_line(levels, words, required, proportion):
+    configure(*levels)
     data = judged("b.cfg", *words)
-    assert [row["required"] for row in data["benchmarks"]] == [None, 0.8]
-    assert data["proportion_mean"]["confidence"] == 0.95
-    assert column("MeanConfLevel") == ["0.98", "0.8"]
-
-
-def test_one_level_in_the_file_is_not_that_of_the_proportion() -> None:
-    configure("0.9,", "0.9,")
-    data = judged("b.cfg")
-    assert [row["required"] for row in data["benchmarks"]] == [0.9, 0.9]
-    assert data["proportion_mean"]["confidence"] == 0.95
+    assert [row["required"] for row in data["benchmarks"]] == required
+    assert data["proportion_mean"]["confidence"] == proportion
+    assert column("MeanConfLevel") == [str(level or 0.98) for level in required]
 
 
 def test_trials_and_matrices_have_095(files: tuple[str, str]) -> None:

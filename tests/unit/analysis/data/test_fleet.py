@@ -5,7 +5,6 @@ Authority: the trials that went in, and docs/fleet.md.
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from dataclasses import replace
@@ -22,7 +21,7 @@ from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.hosts import over_hosts
 from analysis.record.fleet import read_fleet, read_hosts
 from analysis.verdict.fleet import judge_fleet
-from harness.cli import main
+from tests.unit.analysis.commands.conftest import executed as run
 
 CAMPAIGN = {"name": "synthetic", "seed": 1, "protocol": {"sessions": 2, "runs": 2}}
 
@@ -45,22 +44,11 @@ def trial(tmp_path, synthetic):
         if program is not None:
             about = program if isinstance(program, dict) else {"sha256": program}
             record["targets"] = {"x/old": {"sha256": "1"}, "x/new": about}
-        lines = [{"session": k, "segment": 0, **record} for k in (1, 2)]
-        made.extra = {
-            "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
-            "findings.jsonl": b"",
-            "resolved.json": json.dumps({"campaign": campaign or CAMPAIGN}).encode() + b"\n",
-            "outputs/0001.stdout": b"said",
-        }
+        made.record(record, campaign or CAMPAIGN)
+        made.extra |= {"findings.jsonl": b"", "outputs/0001.stdout": b"said"}
         return made.write(tmp_path / name)
 
     return make
-
-
-def run(*words):
-    out, err = io.StringIO(), io.StringIO()
-    code = main([str(word) for word in words], out, err)
-    return code, out.getvalue(), err.getvalue()
 
 
 def merge(*words, code=0):

@@ -86,33 +86,22 @@ def test_other_bad_samples_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "text"),
+    ("suffix", "text", "layout"),
     [
-        (".csv", "benchmark,run1,run2,run3\na,1,2,3\nb,4,5\n"),
-        (".csv", "a,1,2,3\nb,4,5,\n"),
-        (".csv", '\ufeff"benchmark", "run1","run2",run3\r\n"a",1,2,3\r\n"b",4,5,\r\n'),
-        (".txt", "# two benchmarks\na\t1\t2\t3\nb\t4\t5\n\n"),
-        (".txt", "benchmark 1 2 3\na 1 2 3\nb  4 5\n"),
-        (".json", '{"a": [1, 2, 3], "b": [4, 5]}'),
+        (".csv", "benchmark,run1,run2,run3\na,1,2,3\nb,4,5\n", {}),
+        (".csv", "a,1,2,3\nb,4,5,\n", {}),
+        (".csv", '\ufeff"benchmark", "run1","run2",run3\r\n"a",1,2,3\r\n"b",4,5,\r\n', {}),
+        (".txt", "# two benchmarks\na\t1\t2\t3\nb\t4\t5\n\n", {}),
+        (".txt", "benchmark 1 2 3\na 1 2 3\nb  4 5\n", {}),
+        (".json", '{"a": [1, 2, 3], "b": [4, 5]}', {}),
+        (".csv", "a,b\n1,4\n2,5\n3,\n", {"layout": "columns"}),
+        (".csv", "run,a,b\n1,1,4\n2,2,5\n3,3\n", {"layout": "columns"}),
+        (".txt", "a\tb\n1\t4\n2\t5\n3\t\n", {"layout": "columns"}),
     ],
 )
-def test_rows_in_every_dress(tmp_path: Path, suffix: str, text: str) -> None:
-    m = read(tmp_path / f"x{suffix}", text)
+def test_rows_and_columns_in_every_dress(tmp_path: Path, suffix: str, text: str, layout) -> None:
+    m = read(tmp_path / f"x{suffix}", text, **layout)
     assert m.name == "x"
-    assert m.benchmarks == ("a", "b")
-    assert [v.tolist() for v in m.samples] == [[1, 2, 3], [4, 5]]
-
-
-@pytest.mark.parametrize(
-    ("suffix", "text"),
-    [
-        (".csv", "a,b\n1,4\n2,5\n3,\n"),
-        (".csv", "run,a,b\n1,1,4\n2,2,5\n3,3\n"),
-        (".txt", "a\tb\n1\t4\n2\t5\n3\t\n"),
-    ],
-)
-def test_columns_in_every_dress(tmp_path: Path, suffix: str, text: str) -> None:
-    m = read(tmp_path / f"x{suffix}", text, layout="columns")
     assert m.benchmarks == ("a", "b")
     assert [v.tolist() for v in m.samples] == [[1, 2, 3], [4, 5]]
 

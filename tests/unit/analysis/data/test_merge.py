@@ -61,14 +61,10 @@ def night(tmp_path, synthetic):
             finished=f"2026-11-2{number}T03:20:00Z",
             **{"warmup": 1, "cpu_model": "model 1", **manifest},
         )
-        resolved = {"defaults": {}, "campaign": CAMPAIGN if campaign is None else campaign}
-        there = environment or ENVIRONMENT
-        lines = [{"session": k, "segment": 0, **there} for k in range(1, sessions + 1)]
-        made.extra = {
-            "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
+        made.record(environment or ENVIRONMENT, CAMPAIGN if campaign is None else campaign)
+        made.extra |= {
             "findings.jsonl": b'{"at": "t", "session": 1, "when": "before", '
             b'"check": "load", "status": "ok", "what": "w"}\n',
-            "resolved.json": json.dumps(resolved).encode() + b"\n",
             "outputs/0003.stdout": b"said",
             "outputs/build-a-1.log": b"built",
         }

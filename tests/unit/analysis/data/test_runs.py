@@ -130,14 +130,8 @@ def written(synthetic: Any, place: Path, kind: Kind, night: Night, number: int, 
     if night.kept < 1:
         made.rows = made.rows[: int(night.kept * len(made.rows))]
         made.manifest = dataclasses.replace(made.manifest, status="interrupted", reason="TERM")
-    lines = [
-        {"session": k, "segment": 0, "host": {"name": host}} for k in range(1, night.sessions + 1)
-    ]
-    made.extra = {
-        "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
-        "findings.jsonl": b"",
-        "resolved.json": json.dumps({"campaign": CAMPAIGN}).encode() + b"\n",
-    }
+    made.record({"host": {"name": host}}, CAMPAIGN)
+    made.extra["findings.jsonl"] = b""
     return made.write(place)
 
 

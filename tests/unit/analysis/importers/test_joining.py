@@ -28,20 +28,6 @@ def single(rows):
     return [{name: values[0] for name, values in row.values.items()} for row in rows]
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_process_without_one_metric_does_not_shift_the_others(known) -> None:
-    """ReBench's invocation 2 has no MaxRSS: the third's is not the second's."""
-    cells = [
-        made("time", 1.0, 2.0, 3.0, labels="123", known=known),
-        made("rss", 10.0, 30.0, labels="13", known=known),
-    ]
-    assert single(joined_processes(cells)) == [
-        {"time": 1.0, "rss": 10.0},
-        {"time": 2.0},
-        {"time": 3.0, "rss": 30.0},
-    ]
-
-
 def test_a_process_that_only_a_later_metric_has_stands_behind_its_neighbour() -> None:
     cells = [made("time", 2.0, 4.0, labels="24"), made("rss", 1.0, 2.0, 3.0, 5.0, labels="1235")]
     assert single(joined_processes(cells)) == [

@@ -406,16 +406,12 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ('Dings,x,t\na b,"odd, even",1\nc,"odd, odd",2\n', "no heading names a value: t holds numbers"),
         ("file,a_time,b_time,a_ok,b_ok\nx,1,9,ok,timeout\ny,2,3,ok,ok\n", "perhaps of different values: a_ok, b_ok\n.*'value=a_time, outcome=a_ok'"),
         ("Dings,k,task,a\nx,1,y,7\nx,1,z,8\n", "no heading names a value: k, a hold numbers\n.*'benchmark=task, value=a'"),  # the column with most values, and the one that is called a benchmark
+        ("name,time\na,1\na,2 s\n", "'time' have several units: none and s"),
     ],
 )  # fmt: skip
 def test_a_table_that_nobody_can_read_says_what_is_missing(foreign, text, told) -> None:
     with pytest.raises(AnalysisError, match="(?s)" + told):
         foreign(text, "r.csv")
-
-
-def test_cells_with_a_unit_and_without_are_refused(foreign) -> None:
-    with pytest.raises(AnalysisError, match="'time' have several units: none and s"):
-        foreign("name,time\na,1\na,2 s\n", "r.csv")
 
 
 @pytest.mark.parametrize(

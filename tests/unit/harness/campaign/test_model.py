@@ -462,18 +462,13 @@ def test_each_is_another_experiment_with_the_same_plan(load):
         ("", "'when' must be run, after or build, not an empty value", ""),
         ("after", "no hook changes what the run wrote to stdout", "name the file that a hook writes"),
         ("after, from: stderr", "no hook changes what the run wrote to stderr", "under 'from'"),
+        ("build, from: stderr", "what the steps of a build write is one text", "write from: stdout, which holds both"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_its_line(problem, said, what, fix):
     found = problem(TEXT % f", when: {said}")
     assert (found.where.split(":")[1], what in found.what) == ("8", True)
     assert fix in (found.fix or "")
-
-
-def test_the_output_of_a_build_is_one_text(problem):
-    found = problem(TEXT % ", from: stderr, when: build")
-    assert found.what == "what the steps of a build write is one text"
-    assert found.fix == "write from: stdout, which holds both"
 
 
 @pytest.mark.parametrize("many", ["3", "auto"])

@@ -4,20 +4,16 @@ import io
 
 import pytest
 
-from harness.cli import main
 from harness.commands.command_parser import parser_for
 from harness.commands.options import Comparing
+from tests.unit.analysis.commands.conftest import executed as execute
+
+__all__ = ["Terminal", "execute"]
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
-
-
-def execute(*words: object) -> tuple[int, str, str]:
-    """Be the command line; give its exit code and what it says."""
-    out, err = io.StringIO(), io.StringIO()
-    return main([*map(str, words)], out, err), out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="session")

@@ -437,13 +437,6 @@ def test_a_run_whose_counting_the_kernel_ended_has_no_value(enabled, cpu_s, spaw
         assert "for a small part of 1 of 1 runs" in said(one)[0]
 
 
-def test_what_stood_in_some_runs_is_not_counted_there():
-    one = tally(TALLY_CYCLES)
-    one.metrics([(0, 9, 9)])
-    assert one.metrics([(3, 9, 9)]) == {"cycles": (3,)}
-    assert said(one) == ["cycles was not counted in 1 of 2 runs: these rows are without it"]
-
-
 def test_a_raw_event_may_be_0_but_not_always():
     one = tally(RAW)
     assert one.metrics([(0, 9, 9)]) == {"halts": (0,)}

@@ -195,6 +195,20 @@ def test_without_a_clock_it_is_that_of_ticks_and_threads_are_missed_above_three(
         assert (found.wait_ns is not None) == known
 
 
+def read_around(text, **how):
+    """Read a process twice when it has written a line, and once more when it has written the next."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
+        process.stdout.readline()
+        found = [read([process.pid], **how), read([process.pid])]
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        found.append(read([process.pid]))
+        process.communicate(b"\n")
+    return found
+
+
 def test_a_real_thread_that_came_and_went_is_counted():
     text = (
         "import threading\nprint(flush=True); input()\n"
@@ -202,15 +216,8 @@ def test_a_real_thread_that_came_and_went_is_counted():
         "    one = threading.Thread(target=lambda: sum(range(1_000_000))); one.start(); one.join()\n"
         "print(flush=True); input()"
     )
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
-        process.stdout.readline()
-        before = read([process.pid])
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        process.stdout.readline()
-        found = used(before, read([process.pid]))
-        process.communicate(b"\n")
+    before, _, after = read_around(text)
+    found = used(before, after)
     assert found.cpu_s > 0.002
     assert found.wait_ns is None
 
@@ -248,16 +255,8 @@ def test_a_real_process_and_its_child_are_read():
         "subprocess.run([sys.executable, '-c', 'import time\\nwhile time.process_time() < .05: pass'])\n"
         "print(flush=True); input()"
     )
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", text], **pipes) as process:
-        process.stdout.readline()
-        before = read([process.pid], reset=True)
-        again = used(before, read([process.pid]))
-        process.stdin.write(b"\n")
-        process.stdin.flush()
-        process.stdout.readline()
-        after = read([process.pid])
-        process.communicate(b"\n")
+    before, between, after = read_around(text, reset=True)
+    again = used(before, between)
     whole = os.times().children_user + os.times().children_system
     found = used(before, after)
     assert 0.02 < found.cpu_s <= whole + 0.05

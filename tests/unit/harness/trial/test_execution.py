@@ -594,22 +594,18 @@ def changing(stage, next_run, monkeypatch):
     return make
 
 
-def test_it_is_put_back_at_the_end_of_the_block_and_the_rows_are_named(stage, campaign, changing):
-    launchers = changing(5)  # of the block of positions 4 to 7
+@pytest.mark.parametrize(("at", "rows"), [(5, "4 to 7"), (11, "8 to 11")])
+def test_it_is_put_back_at_the_end_of_the_block_and_the_rows_are_named(
+    stage, campaign, changing, at, rows
+):
+    launchers = changing(at)
     ending = stage.start(campaign())
     assert (ending.status, ending.failed, len(launchers)) == ("complete", 0, 1)
     assert launchers[0].placement == HERE
     (found,) = stage.findings("placement")
     assert (found["status"], found["session"], found["when"]) == ("warn", 1, "during")
     assert "CPUs 1 became 0, nice 0 became 19; it was put back" in found["what"]
-    assert "rows from position 4 to 7 " in found["what"]
-
-
-def test_the_last_block_is_looked_at_too(stage, campaign, changing):
-    changing(11)
-    stage.start(campaign())
-    (found,) = stage.findings("placement")
-    assert "rows from position 8 to 11 " in found["what"]
+    assert f"rows from position {rows} " in found["what"]
 
 
 def test_where_it_may_not_be_put_back_a_new_launcher_takes_its_place(stage, campaign, changing):

@@ -85,32 +85,26 @@ def planted_perf(folder: Path, monkeypatch, text: str) -> Path:
     return path
 
 
-def test_without_perf_the_remedy_is_named(monkeypatch):
-    monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(HostError, match="there is no perf") as refused:
+@pytest.mark.parametrize(
+    ("text", "said", "fix"),
+    [
+        (None, "there is no perf", "apt install linux-perf"),
+        # Ubuntu's /usr/bin/perf is a script that looks for the one of the kernel
+        ('echo "WARNING: perf not found for kernel 6.5" >&2; exit 2', "perf not found for kernel", "linux-tools"),
+        ('case $1 in version) echo perf version 6.8;; *) echo "Error:" >&2; echo "Access limited." >&2; exit 255;; esac',
+         "does not sample a program here: Access limited", "--cap-add PERFMON"),
+    ],
+)  # fmt: skip
+def test_a_perf_that_cannot_be_used_is_refused_with_the_remedy(
+    tmp_path, monkeypatch, text, said, fix
+):
+    if text is None:
+        monkeypatch.setenv("PATH", "/nonexistent")
+    else:
+        planted_perf(tmp_path, monkeypatch, text)
+    with pytest.raises(HostError, match=said) as refused:
         find_perf(host(level="1"))
-    assert "apt install linux-perf" in refused.value.fix
-
-
-def test_a_perf_of_another_kernel_is_no_perf(tmp_path, monkeypatch):
-    # Ubuntu's /usr/bin/perf is a script that looks for the one of the kernel
-    planted_perf(tmp_path, monkeypatch, 'echo "WARNING: perf not found for kernel 6.5" >&2; exit 2')
-    with pytest.raises(HostError, match="perf not found for kernel") as refused:
-        find_perf(host(level="1"))
-    assert "linux-tools" in refused.value.fix
-
-
-def test_what_perf_says_of_a_refusal_is_handed_on(tmp_path, monkeypatch):
-    planted_perf(
-        tmp_path,
-        monkeypatch,
-        'case $1 in version) echo perf version 6.8;; *) echo "Error:" >&2; echo "Access limited." >&2; exit 255;; esac',
-    )
-    with pytest.raises(
-        HostError, match="does not sample a program here: Access limited"
-    ) as refused:
-        find_perf(host(level="1"))
-    assert "--cap-add PERFMON" in refused.value.fix
+    assert fix in refused.value.fix
 
 
 @pytest.mark.parametrize(

@@ -33,21 +33,13 @@ def _rounds(runs):
 
 
 @pytest.mark.parametrize("order", ["shuffled", "interleaved", "sequential"])
-def test_every_cell_is_planned_as_often_as_asked(make_campaign, order):
-    runs = list(plan_session(make_campaign(runs=4, warmup=2, order=order), 1, 1))
-    assert set(Counter(_cells([r for r in runs if not r.warmup])).values()) == {4}
-    assert set(Counter(_cells([r for r in runs if r.warmup])).values()) == {2}
-    assert len(set(_cells(runs))) == 6
-
-
-@pytest.mark.parametrize("order", ["shuffled", "interleaved", "sequential"])
 def test_blocks_are_complete_and_warmups_are_block_0_and_first(make_campaign, order):
     runs = list(plan_session(make_campaign(runs=3, warmup=2, order=order), 1, 1))
     blocks = _rounds(runs)
-    assert [len(block) for block in blocks] == [12, 6, 6, 6]
+    assert [set(Counter(_cells(block)).values()) for block in blocks] == [{2}, {1}, {1}, {1}]
+    assert [len(set(_cells(block))) for block in blocks] == [6] * 4
     assert all(run.warmup for run in blocks[0])
     assert not any(run.warmup for block in blocks[1:] for run in block)
-    assert all(set(_cells(block)) == set(_cells(runs)) for block in blocks)
     assert runs[: len(blocks[0])] == blocks[0]
 
 

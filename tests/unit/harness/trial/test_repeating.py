@@ -20,7 +20,6 @@ from analysis.record.manifest import read_manifest
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import PlannedRun, StopRule
 from harness.trial.outcomes import Repeats, repeats_left, repeats_of, still_to_do
-from harness.trial.plan import padding
 from harness.trial.progress import read_progress
 from harness.trial.writer import Store
 from tests.examples import examples
@@ -164,14 +163,6 @@ def test_a_cell_that_is_never_undisturbed_ends_the_repeats_of_its_benchmark(
     assert found["what"].startswith(
         "x / b: 4 runs in a row were disturbed, repeats included; in session 1 "
     )
-
-
-def test_a_repeat_has_the_padding_of_the_run(stage, campaign, disturb):
-    disturb(lambda run, times: times < 2 and run.position == 5)
-    made = campaign(disturbed="repeat")
-    stage.start(made)
-    found = [row["padding_bytes"] for row in repeated(stage.rows)]
-    assert found == [padding(made.seed, 1, 5, "random")] * 2
 
 
 def test_what_a_repeat_wrote_has_a_name_of_its_own(stage, campaign, disturb):

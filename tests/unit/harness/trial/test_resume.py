@@ -85,18 +85,13 @@ def test_trials_of_other_campaigns_and_damaged_ones_are_passed_over(tmp_path, ma
     assert [error.what[:31] for error in trials.unreadable] == ["the manifest cannot be read: it"]
 
 
-def test_a_fleet_is_passed_over_and_the_trials_behind_it_are_found(tmp_path, make_trial):
+def test_fleets_and_profiles_are_passed_over_and_the_trials_behind_them_are_found(
+    tmp_path, make_trial
+):
     wanted = make_trial(1)
     fleet = tmp_path / "runs" / "a-fleet"  # comes before the trial
     fleet.mkdir()
     (fleet / "fleet.json").write_text("{}")
-    trials = trials_in(tmp_path / "runs")
-    assert [path for path, _ in trials.found] == [wanted]
-    assert trials.unreadable == ()
-
-
-def test_profiles_beside_a_trial_are_passed_over(tmp_path, make_trial):
-    wanted = make_trial(1)
     wanted.with_name(wanted.name + ".why").mkdir()
     trials = trials_in(tmp_path / "runs")
     assert [path for path, _ in trials.found] == [wanted]
@@ -232,14 +227,6 @@ def test_another_host_of_the_same_name_is_told_apart(make_manifest):
         found.what
         == "the host has changed: it is another one of the name vm, with another machine id"
     )
-
-
-def test_stored_plan_is_held_against_the_campaign(store, make_campaign):
-    campaign = make_campaign(runs=2, warmup=1)
-    store.append_plan(plan_session(campaign, 7, 1))
-    check_plan(store, campaign)
-    with pytest.raises(StoreError, match="not the one that this campaign gives"):
-        check_plan(store, make_campaign(runs=3, warmup=1))
 
 
 def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from analysis.data.trial import read_trial
 from analysis.errors import CampaignError, StoreError
@@ -420,25 +420,12 @@ def heard(digests, cell=("x", "a")):
     return [agreement.add(*cell, "ok", digest) is not None for digest in digests]
 
 
-@pytest.mark.parametrize(
-    ("digests", "told"),
-    [
-        ("aaab", [3]),
-        ("aab", []),  # two runs are no agreement
-        ("abcdef", []),  # a program that prints times
-        ("aaabaaab", [3]),  # once per cell
-        ("abbbc", [4]),
-        ("aaaa", []),
-    ],
-)
-def test_only_what_breaks_an_agreement_is_told(digests, told):
-    assert [k for k, said in enumerate(heard(digests)) if said] == told
-
-
-@given(st.text("ab", max_size=12))
+@given(st.text("abc", max_size=12))
+@example("aab")  # two runs are no agreement
+@example("abcdef")  # a program that prints times
+@example("aaabaaab")
 def test_it_is_told_once_and_only_after_three_that_agree(digests):
     said = heard(digests)
-    assert sum(said) <= 1
     broken = [
         k for k in range(3, len(digests))
         if len(set(digests[k - 3 : k])) == 1 and digests[k] != digests[k - 1]

@@ -80,17 +80,6 @@ def test_constant_values_end_at_min_runs(watch, make_measurement):
     )
 
 
-def test_within_a_block_it_never_decides(watch, make_measurement):
-    found = watch()
-    for number in (1, 2):
-        feed(found, block(make_measurement, number))
-    for row in block(make_measurement, 3)[:-1]:
-        found.add(row)
-        assert found.end() is None
-    found.add(block(make_measurement, 3)[-1])
-    assert found.end() is not None
-
-
 def noisy(number):
     return lambda bench, variant: 1.0 + 0.5 * ((number + ord(bench) + ord(variant)) % 2)
 

@@ -1,11 +1,8 @@
 """Trials of many nights, a fleet of them, and what other tools write night after night."""
 
-import json
 from dataclasses import replace
 
 import pytest
-
-from analysis.record.fleet import Fleet, FleetHost, write_fleet
 
 HOST = {
     "host": {"name": "lab3", "machine_id_sha256": "abc", "boot_id": "first"},
@@ -85,16 +82,9 @@ def night(tmp_path, synthetic):
         ]
         resolved |= campaign or {}
         hashed = {"x.in": {"sha256": "a" * 64}, "y.in": {"sha256": "b" * 64}, **(inputs or {})}
-        lines = [
-            {"session": k, "segment": 0, **HOST, **(environment or {}), "targets": targets}
-            | {"inputs": hashed}
-            for k in range(1, sessions + 1)
-        ]
-        made.extra = {
-            "environment.jsonl": b"".join(json.dumps(line).encode() + b"\n" for line in lines),
-            "resolved.json": json.dumps({"campaign": resolved}).encode() + b"\n",
-            "findings.jsonl": b"",
-        }
+        record = {**HOST, **(environment or {}), "targets": targets, "inputs": hashed}
+        made.record(record, resolved)
+        made.extra["findings.jsonl"] = b""
         if change is not None:
             change(made)
         return made.write(place or tmp_path / "runs" / f"night-{number:02}")
@@ -103,25 +93,14 @@ def night(tmp_path, synthetic):
 
 
 @pytest.fixture
-def fleet_night(tmp_path, night):
+def fleet_night(fleet_folder, night):
     """Write the fleet of one night, with the candidate's factor on each host."""
 
     def make(number, hosts, **how):
-        folder = tmp_path / "runs" / f"fleet-{number:02}"
-        folder.mkdir(parents=True)
+        folder = fleet_folder([*hosts], f"runs/fleet-{number:02}")
         for host, tip in hosts.items():
             if tip is not None:
                 night(number, tip=tip, place=folder / host, trial=host, node=host, **how)
-        write_fleet(
-            folder,
-            Fleet(
-                campaign="synthetic",
-                identity="0" * 64,
-                submitted_at=None,
-                script=None,
-                hosts=tuple(FleetHost(host=host, jobs=(), trial=host) for host in hosts),
-            ),
-        )
         return folder
 
     return make

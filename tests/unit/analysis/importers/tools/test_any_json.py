@@ -213,22 +213,16 @@ def test_a_file_is_known_to_one_format(tmp_path, name, encoding, indent, ordered
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_cut_off_says_where(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_cut_off_or_joined_with_another_says_where(tmp_path: Path, name: str):
     text = json.dumps(FILES[name], indent=1)
-    path = tmp_path / "r.json"
-    path.write_text(text[: len(text) - 12])
-    with pytest.raises(AnalysisError, match=r"r\.json:\d+: the file is cut off"):
-        read_foreign(open_foreign(str(path)))
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_files_that_were_joined_say_where(tmp_path: Path, name: str) -> None:
-    text = json.dumps(FILES[name], indent=1)
-    path = tmp_path / "r.json"
-    path.write_text(text + "\n" + text)
-    line = text.count("\n") + 2
-    with pytest.raises(AnalysisError, match=rf"r\.json:{line}: .* something behind its JSON"):
-        read_foreign(open_foreign(str(path)))
+    path, line = tmp_path / "r.json", text.count("\n") + 2
+    for content, said in (
+        (text[: len(text) - 12], r"r\.json:\d+: the file is cut off"),
+        (text + "\n" + text, rf"r\.json:{line}: .* something behind its JSON"),
+    ):
+        path.write_text(content)
+        with pytest.raises(AnalysisError, match=said):
+            read_foreign(open_foreign(str(path)))
 
 
 def test_time_stamps_of_a_log_are_taken_off(tmp_path: Path) -> None:

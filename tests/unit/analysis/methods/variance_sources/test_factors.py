@@ -364,27 +364,14 @@ def test_runs_that_are_all_alike(planted):
         answer(planted.filled(trial, np.zeros(len(trial))))
 
 
-def test_constant_covariates_are_named(planted):
+def test_constant_covariates_are_named_and_no_factors(planted):
+    """The rate of a count that never changes would be nothing but the run's time."""
     trial = planted.unrelated(rng())
-    trial = planted.filled(
-        trial, np.log(trial.values("wall")), steal_s=np.zeros(len(trial)), metrics={}
-    )
-    found = answer(trial)
+    constant = {"steal_s": np.zeros(len(trial)), "minor_faults": np.full(len(trial), 146.0)}
+    found = answer(planted.filled(trial, np.log(trial.values("wall")), metrics={}, **constant))
     (caution,) = (one for one in found.cautions if one.code == "factor-constant")
-    assert "steal_s" in caution.about
-    assert "steal_s" not in {one.factor for one in found.factors}
-
-
-def test_a_count_that_never_changes_is_no_factor(planted):
-    """Its rate would be nothing but the run's time."""
-    trial = planted.unrelated(rng())
-    trial = planted.filled(
-        trial, np.log(trial.values("wall")), minor_faults=np.full(len(trial), 146.0), metrics={}
-    )
-    found = answer(trial)
-    assert "minor_faults" not in {one.factor for one in found.factors}
-    codes = {one.code: one.about for one in found.cautions}
-    assert "minor_faults" in codes["factor-constant"]
+    assert constant.keys() <= {*caution.about}
+    assert not constant.keys() & {one.factor for one in found.factors}
 
 
 def test_short_sessions_leave_what_was_only_seen_untested(planted):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
@@ -84,13 +83,7 @@ def night(tmp_path_factory, synthetic, once):
         made = synthetic(
             times, sessions=sessions, **{"trial": name, "cpu_model": "model 1", **manifest}
         )
-        if campaign is not None:
-            made.extra["resolved.json"] = json.dumps({"campaign": campaign}).encode()
-        if environment is not None:
-            lines = [{"session": k, "segment": 0, **environment} for k in range(1, sessions + 1)]
-            made.extra["environment.jsonl"] = b"".join(
-                json.dumps(line).encode() + b"\n" for line in lines
-            )
+        made.record(environment, campaign)
         if change is not None:
             change(made)
         return read_trial(made.write(tmp_path_factory.mktemp("nights") / name))
