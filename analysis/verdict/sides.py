@@ -553,7 +553,8 @@ def _arithmetic(values: _Floats, sessions: _Integers) -> float | None:
     """Give the mean of the sessions' means; None where some value is unknown, or there is none."""
     if not values.size or not np.isfinite(values).all():
         return None
-    return float(_means(values, sessions)[0].mean())
+    _, where, counts = np.unique(sessions, return_inverse=True, return_counts=True)
+    return float((np.bincount(where, weights=values) / counts).mean())
 
 
 # --- One variant by itself: its geometric mean, and the interval that its sessions give. Logs of the
