@@ -33,6 +33,7 @@ from ..record.fleet import FLEET
 from ..record.manifest import read_manifest
 from ..record.shapes import opened
 from ..record.trial_files import MEASUREMENTS, RESOLVED, Manifest
+from ..record.yaml_reader import read_bytes
 from ..registry import shipped
 from ..version import VERSION
 from .archive import FLEET_PLACE, Contents, Metadata, Needs, steps_of, weigh, write_archive
@@ -289,7 +290,7 @@ def works_outside(contents: Contents, root: Path) -> dict[str, str]:
         with contextlib.suppress(*damaged), opened(root / one.path / RESOLVED) as file:
             manifest, campaign = read_manifest(root / one.path), json.load(file)["campaign"]
             home = PurePath(manifest.campaign_path).parent
-            if f"{home}/" in (root / place).read_text():
+            if f"{home}/".encode() in read_bytes(root / place):
                 why = f"names files by their way from {home}"
             if manifest.origin != "measured":
                 why = f"was {manifest.origin}"

@@ -327,8 +327,8 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
     if wrong is not None:  # nobody knows whether rows are there
         why, damaged = wrong, True
     elif inside and os.path.lexists(trial / MEASUREMENTS):
-        ended_as = {} if manifest is None else manifest.files
-        done, tried, counting, wrong = _count(trial / MEASUREMENTS, ended_as.get(MEASUREMENTS))
+        rows, files = trial / MEASUREMENTS, {} if manifest is None else manifest.files
+        done, tried, counting, wrong = _count(rows, files)
         why, damaged = why or wrong, damaged or wrong is not None
     status = None if manifest is None else manifest.status
     held = is_held(trial) if status == "running" else None
@@ -389,10 +389,10 @@ def why_so(state: HostState, manifest: Manifest | None) -> str | None:
     return None
 
 
-def _count(path: Path, sha256: str | None) -> tuple[int, int, int, str | None]:
+def _count(path: Path, files: Mapping[str, str]) -> tuple[int, int, int, str | None]:
     """Count positions with a row, rows that are no warm-up, and rows that count, up to what is damaged, and say what that is.
 
-    `sha256` is that of the whole file, where its trial has ended.
+    `files` are the SHA-256 of those that the trial had at its end.
     """
     positions: set[int] = set()
     tried = counting = 0
@@ -413,7 +413,7 @@ def _count(path: Path, sha256: str | None) -> tuple[int, int, int, str | None]:
                     positions.add(place)
                 tried += not row["warmup"]
                 counting += not row["warmup"] and row["outcome"] == "ok"
-        if wrong is None and sha256 not in {None, digest.hexdigest()}:
+        if wrong is None and files.get(path.name) not in {None, digest.hexdigest()}:
             wrong = CHANGED
     except (OSError, StoreError, ShapeError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)

@@ -336,11 +336,8 @@ def bisect(question: Question, view: View) -> Bisection:
             bisection=str(folder.absolute()),
             say=view.say,
         )
-        share = request.share
-        begin = (
-            Journal.reopen if request.resume else partial(Journal.begin, asked=asked, share=share)
-        )
-        with begin(folder) as journal:
+        begin = partial(Journal.begin, asked=asked, share=request.share)
+        with (Journal.reopen if request.resume else begin)(folder) as journal:
             journal.asked = asked  # more sessions may be allowed now
             before_s = read_state(folder).seconds or 0.0
             view.begins(question, folder)

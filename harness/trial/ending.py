@@ -22,6 +22,7 @@ from analysis.record.trial_files import (
     StopRule,
     TrialStatus,
 )
+from analysis.record.yaml_reader import read_bytes
 from analysis.words import WIDTH, Name, command_line, next_lines, note_lines
 
 from ..campaign.resolve import load_campaign
@@ -213,10 +214,10 @@ def done_first(manifest: Manifest, trial: Path) -> str:
 def _is_changed(campaign: Path, manifest: Manifest, trial: Path) -> bool:
     """Tell whether a campaign's file says now what a trial does not go on with; other bytes alone are no change."""
     try:
-        if campaign.read_bytes() == (trial / CAMPAIGN).read_bytes():
+        if read_bytes(campaign) == read_bytes(trial / CAMPAIGN):
             return False
         now = load_campaign(campaign, seed=manifest.seed)
-    except (OSError, FairtrialError):
+    except FairtrialError:
         return True
     return identity_of(now, manifest.campaign_identity) != manifest.campaign_sha256
 
