@@ -1,7 +1,7 @@
 """Draw the house from its own imports: a room for each package, a room stands above what it uses.
 
-``python docs/draw_floors.py`` writes ``docs/floors.svg``; a test compares it with the code.
-``python docs/draw_floors.py --count`` says how many rooms and floors there are, which rooms use each
+``make generated`` writes ``docs/floors.svg``; a test compares it with the code.
+``python docs/draw_floors.py`` says how many rooms and floors there are, which rooms use each
 other in a circle, and how many arrows point up in the order of layers that ``pyproject.toml`` sets.
 """
 
@@ -219,7 +219,4 @@ def _size(lines: int) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--count"]:
-        sys.stdout.write(count() + "\n")
-    else:
-        PICTURE.write_text(picture(), encoding="utf-8")
+    sys.stdout.write(count() + "\n")

@@ -28,6 +28,7 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -234,6 +235,7 @@ def _be_the_command(entry: importlib.metadata.EntryPoint, asked: dict[str, Any])
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # what compiled the kernels may have asked for it
     time.tzset()
     for number, path, flags in (
         (0, asked["stdin"] or os.devnull, os.O_RDONLY),

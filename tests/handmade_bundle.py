@@ -39,6 +39,12 @@ def sealed(files: Mapping[str, bytes], **changes: object) -> dict[str, bytes]:
     return {**whole, "SHA256SUMS": sums_of(whole)}
 
 
+def source_of(name: str, trial: str) -> dict[str, str | None]:
+    """Give what a bundle says of a trial in it."""
+    places = {"path": f"trials/{name}", "campaign": f"campaigns/{name}/campaign.yaml"}
+    return {"name": name, "kind": "trial", "trial": trial, "identity": None} | places
+
+
 def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, object]:
     """Give a bundle's description of itself, its hashes those of the files."""
     given = {
@@ -47,16 +53,7 @@ def manifest_of(files: Mapping[str, bytes], **changes: object) -> dict[str, obje
         "tool_version": VERSION,
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in ("numpy", "scipy")},
-        "sources": [
-            {
-                "name": "sample",
-                "kind": "trial",
-                "path": "trials/sample",
-                "trial": "sample-20261121-084355-da5a",
-                "campaign": "campaigns/sample/campaign.yaml",
-                "identity": None,
-            }
-        ],
+        "sources": [source_of("sample", "sample-20261121-084355-da5a")],
         "analyses": [
             {
                 "name": name,

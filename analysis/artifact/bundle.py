@@ -352,7 +352,7 @@ class Bundled(Result):
                 enumerate(self.claims, 1),
                 ("claim", lambda one: one[0]),
                 ("<", lambda one: "holds" if one[1].holds else "FAILS"),
-                ("@sentence", lambda one: one[1].claim.text),
+                ("<sentence", lambda one: one[1].claim.text),
                 ("<must be", lambda one: said_of(one[1].claim)),
                 ("found", lambda one: _value(one[1].found)),
             )
@@ -361,10 +361,9 @@ class Bundled(Result):
             sections.append(_redacted(contents.redacted))
         if contents.missing:
             listed = contents.missing[:_MOST_MISSING]
-            columns = ("@not in it", "what"), ("<why", "why")
             more = len(contents.missing) - len(listed)
             last = [f"and {more} more (README.md and --json have all)"] * (more > 0)
-            table = table_of("missing", listed, *columns)
+            table = table_of("missing", listed, ("<not in it", "what"), ("<why", "why"))
             sections.append(section(table, *last, title="What is not in it"))
         check = section(
             "Whoever has it checks it, and computes every number again, with",

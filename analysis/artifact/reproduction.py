@@ -161,7 +161,7 @@ class Reproduction(Result):
                 ("<", lambda one: {True: "holds", False: "FAILS", None: "no value"}[one.holds]),
                 ("value now", lambda one: _value(one.now)),
                 ("<claimed", _claimed),
-                ("@claim", "text"),
+                ("<claim", "text"),
             )
             table = replace(table, notes=tuple(map(_why, self.claims)))
             sections.append(section(table, title="claims"))
@@ -175,9 +175,10 @@ class Reproduction(Result):
                 ("same", "same", "{:,}".format),
                 ("within 1e-9", "near", "{:,}".format),
                 ("different", "different", "{:,}".format),
-                ("@fairtrial", lambda one: line_of(one.command)),
             )
-            sections.append(section(table, title="stored results"))
+            columns = ("@", "name"), ("<fairtrial", lambda one: line_of(one.command))
+            commands = table_of("commands", self.results, *columns)
+            sections.append(section(table, commands, title="stored results"))
         sections += [
             section(*_differences(one), title=f"{one.name} {_AMISS[one.standing]}")
             for one in (*self.results, *self.documents)

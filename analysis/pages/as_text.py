@@ -133,8 +133,9 @@ def _taken(sizes: Sequence[int]) -> int:
 
 
 def _without_shared(column: Sequence[str]) -> list[str]:
-    """Take from the names of a column the words that all of them begin and end with."""
-    short = without_shared(cell for cell in column[1:] if isinstance(cell, Name) and cell)
+    """Take the words that all begin and end with from the names of a column, where its heading is narrower."""
+    wide = _widest([column])[0] > announcing.cells(column[0])
+    short = without_shared(cell for cell in column[1:] if wide and isinstance(cell, Name) and cell)
     return [Name(short[cell]) if cell in short else cell for cell in column]
 
 
@@ -203,8 +204,7 @@ def _set(row: Sequence[str], aligned: Sequence[str], sizes: Sequence[int]) -> li
 def _fitted(text: str, size: int) -> list[str]:
     if announcing.cells(text) <= size:
         return [text]
-    lines = _wrapped(text, size, further="")
-    return [shorten(line, size) for line in lines]
+    return [shorten(line, size) for line in _wrapped(text, size, further="")]
 
 
 def _text(cell: Cell) -> str:

@@ -1,18 +1,18 @@
 """Write anew the files, and the parts of pages, that are made from the code.
 
-python tests/contract/generate.py [ROOT]        `make generated` does it
+python tests/contract/generate.py        `make generated` does it
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 from docs.distribution.json_answers.schemas import files
+from docs.draw_floors import picture
 from harness.campaign.nested_kinds import Key, Section
 from harness.campaign.schema import SECTIONS, editor_schema
 from harness.host.checks import CHECKS
@@ -63,20 +63,20 @@ class Source(NamedTuple):
     items: tuple[Item, ...]
 
 
-def sources(root: Path = ROOT) -> list[Source]:
+def sources() -> list[Source]:
     """Read the items of the five published sources, in the order of their pages."""
     found = []
-    for path in sorted((root / "tests" / "golden" / "sources").glob("*.toml")):
+    for path in sorted((ROOT / "tests" / "golden" / "sources").glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         items = tuple(Item(**one) for one in data["item"])
         found.append(Source(path.stem, data["cited"], items))
     return found
 
 
-def sources_text(root: Path = ROOT) -> str:
+def sources_text() -> str:
     """Give the tables as Markdown: a section for each source."""
     parts = []
-    for source in sources(root):
+    for source in sources():
         rows = [
             f"| {one.place} | {_cell(one.what)} | {_shown(one)} |".replace("\n", " ")
             for one in source.items
@@ -108,19 +108,19 @@ def with_part(page: str, name: str, part: str) -> str:
     return f"{head}{begin}\n{part}\n{end}{tail}"
 
 
-def generated(root: Path = ROOT) -> dict[Path, str]:
+def generated() -> dict[Path, str]:
     """Give each file that is made from the code, wholly or in part, with the text that it needs."""
-    checks, campaign = root / "docs" / "checks.md", root / "docs" / "campaign.md"
-    methods = root / "docs" / "methods" / "sources.md"
+    checks, campaign = ROOT / "docs" / "checks.md", ROOT / "docs" / "campaign.md"
+    methods = ROOT / "docs" / "methods" / "sources.md"
     return {
-        root / "configs" / "campaign.schema.json": json.dumps(
+        ROOT / "configs" / "campaign.schema.json": json.dumps(
             editor_schema(), indent=2, sort_keys=True
         )
         + "\n",
         checks: with_part(checks.read_text(encoding="utf-8"), "checks", checks_table()),
         campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
-        **files(root),
-        methods: with_part(methods.read_text(encoding="utf-8"), "items", sources_text(root)),
+        **files(ROOT),
+        methods: with_part(methods.read_text(encoding="utf-8"), "items", sources_text()),
     }
 
 
@@ -130,5 +130,6 @@ def prose(page: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in generated(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT).items():
+    floors = {ROOT / "docs" / "floors.svg": picture()}  # not one of `generated`: it takes seconds
+    for path, text in (generated() | floors).items():
         path.write_text(text, encoding="utf-8")

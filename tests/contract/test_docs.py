@@ -31,6 +31,7 @@ from harness.host.checks import CHECK_NAMES, CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
 generate = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("generate.py"))))
+MADE = generate.generated()
 FORMAT = ROOT / "docs" / "trial-format.md"
 PAGES = sorted(
     [
@@ -201,9 +202,9 @@ def test_advice_names_the_checks_that_exist_and_leaves_none_out():
     assert {name for name in ADVISED if f"`{name}`" not in text} == set()
 
 
-@pytest.mark.parametrize("path", generate.generated(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", MADE, ids=lambda path: path.name)
 def test_what_is_made_from_the_code_is_current(path):
-    assert path.read_text(encoding="utf-8") == generate.generated()[path], "make generated"
+    assert path.read_text(encoding="utf-8") == MADE[path], "make generated"
 
 
 def test_the_list_of_checks_leaves_none_out():

@@ -274,8 +274,7 @@ def drawn():
 
 
 def test_the_picture_of_the_floors_is_fresh(drawn):
-    # otherwise: python docs/draw_floors.py
-    assert drawn.PICTURE.read_text() == drawn.picture()
+    assert drawn.PICTURE.read_text() == drawn.picture(), "make generated"
 
 
 def test_the_house_has_no_circle_and_no_arrow_up(drawn):

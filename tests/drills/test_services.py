@@ -189,7 +189,7 @@ def test_the_verdict_says_that_services_had_no_cpu_of_their_own(lab):
     path = campaign(lab, protocol={"sessions": 2, "runs": 2, "warmup": 0})
     assert lab.run_fairtrial("run", path).returncode == 0
     (told,) = [one for one in verdict(lab)["cautions"] if one.startswith("services had no CPU")]
-    assert "(s/a, s/b): they ran beside the measured programs" in told  # nothing was pinned
+    assert "(s/a, s/b): they shared CPUs with the measured programs" in told  # nothing was pinned
     environment = lab.trial() / "environment.jsonl"
     environment.write_text(environment.read_text().replace('"beside":"runs"', '"beside":null'))
     assert list(service_cautions(SimpleNamespace(path=lab.trial()))) == []  # each had its own

@@ -185,17 +185,9 @@ def _pack(folder, verdict):
     """Pack one of the trials by hand."""
     trial = folder / "runs" / "one"
     files = handmade.files_of(trial, "t") | {"analyses/a.json": verdict.encode()}
-    source = {
-        "name": "t",
-        "kind": "trial",
-        "path": "trials/t",
-        "trial": "one",
-        "campaign": "campaigns/t/campaign.yaml",
-        "identity": None,
-    }
     words = ["verdict", "trials/t", "--json"]
     analysis = {"name": "a", "command": words, "seed": None, "result": "analyses/a.json"}
-    told = {"sources": [source], "analyses": [analysis | {"exit_code": 0}]}
+    told = {"sources": [handmade.source_of("t", "one")], "analyses": [analysis | {"exit_code": 0}]}
     handmade.write_bundle(folder / "a.zip", handmade.sealed(files, **told))
 
 

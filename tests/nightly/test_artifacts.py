@@ -66,29 +66,6 @@ def author(make_lab, tmp_path_factory):
     return lab
 
 
-def test_other_surroundings_give_the_same_bytes(author, tmp_path):
-    there = Path(shutil.copytree(author.folder, tmp_path / "copied"))
-    (tmp_path / "home").mkdir()
-    words = ["bundle", f"runs/{author.trial().name}", "-o", "again.zip"]
-    words += ["--claims", "claims.yaml", "--campaign", "loops.yaml"]
-    # what is read at the start of Python (languages, hashes) is varied in test_bundle.py
-    before = author.environment
-    author.environment = before | {
-        "HOME": str(tmp_path / "home"),
-        "USER": "somebody",
-        "LOGNAME": "somebody",
-        "TZ": "Pacific/Auckland",
-        "COLUMNS": "40",
-        "FAIRTRIAL_CACHE": KERNELS,
-    }
-    try:
-        done = author.run_fairtrial(*words, cwd=there, umask=0o077)
-    finally:
-        author.environment = before
-    assert done.returncode == 0, done.stderr
-    assert (there / "again.zip").read_bytes() == (author.folder / "artifact.zip").read_bytes()
-
-
 @pytest.fixture
 def evaluator(lab, author, tmp_path):
     """Give a folder elsewhere with nothing but the artifact, an empty home and no surroundings."""

@@ -243,9 +243,8 @@ def test_two_trials_are_compared(name, place, execute):
         shutil.copytree(SAMPLE, place / "runs" / folder)
     script = recipe(name).replace("v2", "gzip-1").replace("v1", "gzip-6")
     done = execute(script, place)
-    assert done.returncode in {0, 7}, (
-        done.stderr
-    )  # gzip -1 is faster; two sessions a side say little
+    # gzip -1 is faster; two sessions a side say little
+    assert done.returncode in {0, 7}, done.stderr
     if name == "variants":
         data = json.loads((place / "gate.json").read_text())
         assert data["candidates"][0]["design"] == "separate"
@@ -268,10 +267,8 @@ PROGRAM = "#!/bin/sh\necho steps $(( {size} + $(od -An -N1 -tu1 /dev/urandom) ))
 
 def git(place, *words):
     who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
-    done = subprocess.run(
-        ["git", *who, *words], cwd=place, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    command, pipe = ["git", *who, *words], subprocess.PIPE
+    return subprocess.check_output(command, cwd=place, text=True, stderr=pipe).strip()
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -314,6 +311,5 @@ def test_the_page_says_what_python_gives():
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (1, "")  # unpacking what gzip -1 packed takes longer
-    assert done.stdout.startswith(
-        "STOP  gzip-1 takes 9 % more time than gzip-6 on unpack (6 to 13 %)"
-    )
+    said = "STOP  gzip-1 takes 9 % more time than gzip-6 on unpack (6 to 13 %)"
+    assert done.stdout.startswith(said)

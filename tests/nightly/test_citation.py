@@ -57,9 +57,8 @@ def test_it_is_valid(cffconvert, metadata):
 
 
 def test_another_file_is_not(cffconvert):
-    assert (
-        cffconvert(citation_text(WHOLE).replace("title:", "titel:"), "--validate").returncode != 0
-    )
+    wrong = citation_text(WHOLE).replace("title:", "titel:")
+    assert cffconvert(wrong, "--validate").returncode != 0
 
 
 def test_what_it_says_is_what_the_authors_said(cffconvert):

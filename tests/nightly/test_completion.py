@@ -34,10 +34,9 @@ def place(tmp_path_factory):
     (folder / "runs" / "two" / "fleet.json").touch()
     (folder / "c.yaml").touch()
     (folder / "zsh").mkdir()
-    for shell, name in (("bash", "bash"), ("fish", "fish"), ("zsh", "zsh/_fairtrial")):
-        path = folder / name if shell != "bash" else folder / "script.bash"
-        path = folder / "script.fish" if shell == "fish" else path
-        path.write_text(script(shell), encoding="utf-8")
+    for name in ("script.bash", "script.fish", "zsh/_fairtrial"):
+        shell = name.partition("/")[0].removeprefix("script.")
+        (folder / name).write_text(script(shell), encoding="utf-8")
     return folder
 
 
@@ -56,10 +55,10 @@ source script.bash
 read -ra COMP_WORDS <<< "fairtrial $1"
 [[ $1 == *' ' ]] && COMP_WORDS+=('')
 COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
-$(complete -p fairtrial | sed 's/.*-F \([^ ]*\).*/\1/')
+name=$(complete -p fairtrial | sed 's/.*-F \([^ ]*\).*/\1/')
+$name
 printf '%s\n' "${COMPREPLY[@]}"
 """
-    ask = ask.replace("\n$(complete", "\nname=$(complete").replace("/')\n", "/')\n$name\n")
     said = answer(place, "bash", "--norc", "-c", ask, "ask", words)
     assert {line for line in said.splitlines() if line} == given
 

@@ -1,4 +1,4 @@
-"""Three recipes of docs/contributing.md: their steps are taken in a copy of the tree, which is then used.
+"""Four recipes of docs/contributing.md: their steps are taken in a copy of the tree, which is then used.
 
 Beside them, for `.ci/run`: the calibrations passed with the code that stands here.
 """
@@ -20,7 +20,8 @@ from harness.campaign.schema import identity_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "tests" / "data" / "sample-0.2.0"
-PARTS = ("analysis", "harness", "configs", "docs", "tests/contract", "tests/golden/sources")
+PARTS = ("analysis", "harness", "configs", "docs", "tests", "runs/sample", "pyproject.toml")
+PARTS += ("README.md", "CHANGELOG.md", "runs/README.md")
 
 TALLY_READ = '''"""The files of a tally that never was: ``tally:`` and seconds between semicolons."""
 
@@ -47,6 +48,61 @@ TALLY_WRITE = """def write_tally(exported: ExportedData) -> Written:
 
 
 """
+SIGN_TEST = '''"""The sign test: on how many benchmarks the candidate has the better median."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scipy import stats
+
+from ...data.matrix import PerformanceMatrix
+from ...pages.model import Page, page
+from ...pages.result import Result
+from ...stats.arguments import checks_arguments
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignTest(Result):
+    """On how many benchmarks the candidate is better, and how likely that is of equal sides."""
+
+    method: ClassVar[str] = "sign-test"
+    wins: int
+    benchmarks: int
+    pvalue: float
+
+    def screen(self) -> Page:
+        """Say it."""
+        return page(self, "Sign test", f"better on {self.wins} of {self.benchmarks} benchmarks")
+
+
+@checks_arguments
+def sign_test(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> SignTest:
+    """Count the benchmarks."""
+    less = candidate.medians() < baseline.medians()
+    wins = int((less if candidate.better == "lower" else ~less).sum())
+    pvalue = float(stats.binomtest(wins, less.size).pvalue)
+    return SignTest(wins=wins, benchmarks=less.size, pvalue=pvalue)
+'''
+SIGN_COMMAND = '''@command("sign-test")
+def sign_test(*, sides: BothSides, json: bool, out: TextIO) -> int:
+    """Count the benchmarks on which CANDIDATE has the better median."""
+    from ..methods.sign_test.compare import sign_test as test
+
+    read = sides.read()
+    show(test(read.candidate, read.baseline), out, as_json=json)
+    return 0
+
+
+'''
+SIGN_OWN_TEST = """import analysis
+
+
+def test_two_of_two_are_half_as_likely_of_equal_sides():
+    found = analysis.sign_test([[1.0], [2.0]], [[2.0], [3.0]], better="lower")
+    assert (found.wins, found.benchmarks, found.pvalue) == (2, 2, 0.5)
+"""
 
 
 def before(line: str, new: str) -> tuple[str, str]:
@@ -57,13 +113,12 @@ def after(line: str, new: str) -> tuple[str, str]:
     return line, line + new
 
 
-NEW = {"analysis/importers/tools/tally.py": TALLY_READ}
-# recipe -> the files that it edits by hand: the line found there, and what becomes of it
-STEPS = {
+# recipe -> the files that it edits by hand: the line found there, and what becomes of it; or a new file
+STEPS: dict[str, dict[str, str | tuple[str, str]]] = {
     "a tool's files": {
-        "analysis/importers/registry.py": after(
-            "TOOLS: tuple[Tool, ...] = (\n",
-            '    Tool(name="tally", kind="tally", module="analysis.importers.tools.tally"),\n',
+        "analysis/importers/tally.py": TALLY_READ,
+        "analysis/importers/formats.toml": after(
+            "[readers]\n", 'tally = {kind = "tally", module = "analysis.importers.tally"}\n'
         ),
         "analysis/importers/export.py": (
             "TARGETS = (\n",
@@ -104,6 +159,40 @@ STEPS = {
             '    "instructions": RunNumber("", "launcher", metric="instructions", since="0.2.0"),\n',
         ),
     },
+    "a method": {
+        "analysis/methods/sign_test/__init__.py": '"""The sign test."""\n',
+        "analysis/methods/sign_test/compare.py": SIGN_TEST,
+        "analysis/commands/methods.py": before(
+            "# --- The subcommand ``resample``.\n", SIGN_COMMAND
+        ),
+        "analysis/options.py": before(
+            "resample    analysis", "sign-test    analysis.commands.methods    count benchmarks\n"
+        ),
+        "analysis/__init__.py": before(
+            "    from .methods.variance_sources.result import",
+            "    from .methods.sign_test.compare import SignTest as SignTest, sign_test as sign_test\n",
+        ),
+        "analysis/__init__.py#ROOMS": after(
+            "_ROOMS = {\n", '    "methods.sign_test.compare": "sign_test SignTest",\n'
+        ),
+        "docs/distribution/json_answers/schemas.py": after(
+            "from analysis.methods.variance_sources.result import Sources\n",
+            "from analysis.methods.sign_test.compare import SignTest\n",
+        ),
+        "docs/distribution/json_answers/schemas.py#ANSWERS": before(
+            '    "resample": (', '    "sign-test": (SignTest,),\n'
+        ),
+        "tests/unit/analysis/methods/sign_test/test_sign_test.py": SIGN_OWN_TEST,
+        "tests/unit/analysis/test_doors.py": before(
+            '    "trial_costs": (',
+            '    "sign_test": (analysis.sign_test, {"candidate": A, "baseline": B}),\n',
+        ),
+        "tests/e2e/test_fresh_processes.py": before(
+            "2   resample new.csv",
+            "2   sign-test new.csv --metric wall --warmup-iterations 0 --better lower --layout rows"
+            " --decimal point --level process --columns value=absent --json -q\n",
+        ),
+    },
 }
 CAMPAIGN = {
     "name": "c",
@@ -122,13 +211,12 @@ CAMPAIGN = {
 USED = """
 import contextlib, io, json, runpy, sys
 from pathlib import Path
-words, sys.argv[1:] = sys.argv[1:], []
 runpy.run_path("tests/contract/generate.py", run_name="__main__")
 from harness.campaign.schema import identity_of
 from harness.campaign.resolve import load_campaign
 from harness.cli import main
-told = {"identities": [identity_of(load_campaign(Path(name))) for name in words[1:]]}
-for command in json.loads(words[0]):
+told = {"identities": [identity_of(load_campaign(one)) for one in sorted(Path().glob("*.json"))]}
+for command in json.loads(sys.argv[1]):
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out):  # where a help goes
         trial = next(Path("runs").glob("c-*"), "")
@@ -142,27 +230,56 @@ COMMANDS = [
     "run c.json -q --dir runs", "verdict TRIAL --metric instructions --json",
     "verdict SAMPLE --metric instructions",
 ]  # fmt: skip
+# what holds every command, option, answer and public name, and the method's own test
+HELD = [f"tests/contract/test_{name}.py" for name in ("options", "json_schemas", "docs", "house")] + [
+    "tests/e2e/test_fresh_processes.py::test_every_command_and_every_option_has_a_row",
+    "tests/unit/analysis/test_doors.py::test_every_public_function_is_tried_at_every_parameter",
+    "tests/unit/analysis/test_doors.py::test_wrong_arguments_are_refused_with_our_errors[sign_test]",
+    "tests/unit/analysis/methods/sign_test",
+]  # fmt: skip
+
+
+def copied(place, *recipes):
+    """Copy the product with its tests, and take the steps of these recipes in it."""
+    ignored = shutil.ignore_patterns("*.pyc.*")  # which others are writing just now
+    for name in PARTS:
+        (place / name).parent.mkdir(exist_ok=True)
+        one, other = ROOT / name, place / name
+        shutil.copytree(one, other, ignore=ignored) if one.is_dir() else shutil.copy(one, other)
+    for where, step in (item for recipe in recipes for item in STEPS[recipe].items()):
+        path = place / where.partition("#")[0]
+        if isinstance(step, str):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(step, "utf-8")
+            continue
+        text = path.read_text("utf-8")
+        assert text.count(step[0]) == 1, (where, step[0])
+        path.write_text(text.replace(*step), "utf-8")
+    return place
+
+
+def executed(tree, *words):
+    """Execute Python with the copy's product."""
+    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    words = [sys.executable, *words]
+    done = subprocess.run(words, cwd=tree, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def answers(tree, *commands):
+    """Make what is generated, and execute command lines."""
+    words = [line.replace("SAMPLE", str(SAMPLE)).split() for line in commands]
+    printed = executed(tree, "-c", USED, json.dumps(words))
+    found = json.loads(printed.rpartition("TOLD ")[2])
+    return {name.replace(str(SAMPLE), "SAMPLE"): said for name, said in found.items()}
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """Copy the product, and take all steps in it."""
-    place = tmp_path_factory.mktemp("tree")
-    for name in PARTS:  # what is compiled comes along, but not what others are writing just now
-        ignored = shutil.ignore_patterns("*.pyc.*")
-        shutil.copytree(ROOT / name, place / name, ignore=ignored)
-    for name in ("README.md", "CHANGELOG.md", "runs/README.md", "runs/sample", "pyproject.toml"):
-        (place / name).parent.mkdir(exist_ok=True)
-        (place / name).symlink_to(ROOT / name)
-    for edits in STEPS.values():
-        for where, (line, new) in edits.items():
-            name = where.partition("#")[0]
-            text = (place / name).read_text("utf-8")
-            assert text.count(line) == 1, (name, line)
-            (place / name).write_text(text.replace(line, new), "utf-8")
-    for name, text in NEW.items():
-        (place / name).parent.mkdir(exist_ok=True)
-        (place / name).write_text(text, "utf-8")
+    """Give a copy in which three recipes were followed, with what the commands read."""
+    place = copied(tmp_path_factory.mktemp("tree"), *list(STEPS)[:3])
     (place / "x.tally").write_text("tally:1;1.5;2")
     (place / "old.tally").write_text("tally:2;2.1;2.2;2.3;2.4")
     (place / "new.tally").write_text("tally:1;1.1;1.2;1.3;1.4")
@@ -174,15 +291,8 @@ def tree(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def told(tree):
-    """Make what is generated, and execute the command lines, with the copy's product."""
-    env = {**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)
-    commands = [line.replace("SAMPLE", str(SAMPLE)).split() for line in COMMANDS]
-    words = [sys.executable, "-c", USED, json.dumps(commands), "c.json", "plain.json"]
-    done = subprocess.run(words, cwd=tree, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads(done.stdout.rpartition("TOLD ")[2])
-    return {name.replace(str(SAMPLE), "SAMPLE"): said for name, said in found.items()}
+    """Execute the command lines, once."""
+    return answers(tree, *COMMANDS)
 
 
 @pytest.fixture
@@ -233,6 +343,19 @@ def test_a_number_of_a_run_costs_a_measurement_and_a_field(tree, told, said):
     code, out, err = told["verdict SAMPLE --metric instructions"]
     assert (code, out) == (2, "")
     assert "fairtrial records it since version 0.2.0" in err
+
+
+def test_a_method_costs_a_file_its_test_and_its_rows(tmp_path):
+    place = copied(tmp_path, "a method")
+    (place / "new.csv").write_text("x,1,2\ny,1,2\n")
+    (place / "old.csv").write_text("x,3,4\ny,0.5,0.7\n")
+    sides = "sign-test new.csv old.csv --better lower"
+    found = answers(place, "--help", "sign-test --help", sides, f"{sides} --json")
+    assert "  sign-test     count benchmarks\n" in found["--help"][1]
+    assert "Count the benchmarks on which CANDIDATE has" in found["sign-test --help"][1]
+    assert found[sides] == [0, "better on 1 of 2 benchmarks\n", ""]
+    assert json.loads(found[f"{sides} --json"][1])["wins"] == 1
+    executed(place, "-m", "pytest", "-q", "-p", "no:cacheprovider", *HELD)
 
 
 def test_the_calibrations_passed_with_this_code():

@@ -12,6 +12,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+KNOWN = os.environ | {"PYTHONPATH": str(ROOT)}  # elsewhere a copy of the conftest finds the rest
 PROBE = """
 import pytest
 
@@ -23,16 +24,6 @@ def test_b(): pass
 """
 
 
-def execute(*words: str | Path, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    known = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-    }  # elsewhere a copy of the conftest finds the rest
-    return subprocess.run(
-        words, cwd=cwd, env=known, capture_output=True, text=True, timeout=300, check=False
-    )
-
-
 # --- skips
 
 
@@ -40,7 +31,10 @@ def test_skips_are_counted_shown_and_held_to_a_number(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_bytes((TESTS / "conftest.py").read_bytes())
     (tmp_path / "test_probe.py").write_text(PROBE)
     (tmp_path / "skips.toml").write_text('"no such *" = 0')
-    done = execute(*PYTEST, "-n", "1", "--skips-at-most", "skips.toml", cwd=tmp_path)
+    words = [*PYTEST, "-n", "1", "--skips-at-most", "skips.toml"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=KNOWN, capture_output=True, text=True, check=False
+    )
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     for line in (
         "2 skipped",
@@ -50,11 +44,6 @@ def test_skips_are_counted_shown_and_held_to_a_number(tmp_path: Path) -> None:
         "ERROR  no skip for this reason is expected: the kernel is too old: 5.1",
     ):
         assert line in done.stdout
-
-
-# --- workers
-
-# --- what tests cost
 
 
 # --- a network of its own
@@ -77,10 +66,6 @@ def test_alone():
 def test_suites_that_share_a_network_take_turns_on_the_host(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(SHARES_ITS_NETWORK)
     words = [*PYTEST, "-p", "tests.scheduling", "test_it.py"]
-    known = os.environ | {"PYTHONPATH": str(ROOT)}
-    suites = [subprocess.Popen(words, cwd=tmp_path, env=known) for _ in range(2)]
+    suites = [subprocess.Popen(words, cwd=tmp_path, env=KNOWN) for _ in range(2)]
     assert [one.wait(300) for one in suites] == [0, 0]
     assert (tmp_path / "said").read_text() == "begin end " * 2
-
-
-# --- workers

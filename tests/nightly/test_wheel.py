@@ -21,6 +21,14 @@ from analysis.errors import StoreError
 from analysis.version import VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
+PIP = (sys.executable, "-m", "pip")
+
+
+def done(*words, cwd=None):
+    """Execute what must go well; give all that it says."""
+    made = subprocess.run(words, cwd=cwd, check=False, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    return made.stdout + made.stderr
 
 
 @pytest.fixture(scope="module")
@@ -52,33 +60,14 @@ def test_pip_installs_it_into_an_empty_environment(packed, tmp_path):
     path = tmp_path / wheel.WHEEL
     path.write_bytes(packed)
     env = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", env], check=True)
+    done(sys.executable, "-m", "venv", "--without-pip", env)
     python = env / "bin" / "python"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "install",
-        "-q",
-        "--no-index",
-        "--no-deps",
-    ]
-    done = subprocess.run([*pip, path], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    done = subprocess.run(
-        [env / "bin" / "fairtrial", "--version"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert done.stdout == f"fairtrial {VERSION}\n"
+    done(*PIP, "--python", python, *["install", "-q", "--no-index", "--no-deps"], path)
+    assert done(env / "bin" / "fairtrial", "--version", cwd=tmp_path) == f"fairtrial {VERSION}\n"
     listed = (
         "import importlib.metadata as m; print(*m.files('fairtrial'), *m.requires('fairtrial'))"
     )
-    shown = subprocess.check_output([python, "-c", listed], cwd=tmp_path, text=True)
+    shown = done(python, "-c", listed, cwd=tmp_path)
     assert "analysis/registry.py" in shown
     assert "numba" in shown
 
@@ -110,23 +99,7 @@ def test_the_lock_has_exact_versions_of_all_that_the_project_requires():
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(lock_text(libraries))
         file.flush()
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pip",
-                "install",
-                "--dry-run",
-                "-q",
-                "--no-index",
-                "-r",
-                file.name,
-            ],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-    assert done.returncode == 0, done.stderr
+        done(*PIP, *["install", "--dry-run", "-q", "--no-index", "-r"], file.name)
 
 
 def test_uv_reads_the_lock_too(tmp_path):
@@ -134,25 +107,9 @@ def test_uv_reads_the_lock_too(tmp_path):
     if not uv.is_file():
         pytest.skip("uv is not installed")
     (tmp_path / "requirements.txt").write_text(lock_text(libraries_of_this()))
-    words = [
-        uv,
-        "pip",
-        "install",
-        "--dry-run",
-        "--offline",
-        "--no-cache",
-        "--python",
-        sys.executable,
-    ]
-    done = subprocess.run(
-        [*words, "-r", "requirements.txt"],
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Would make no changes" in done.stderr
+    words = ("--dry-run", "--offline", "--no-cache", "--python", sys.executable)
+    said = done(uv, "pip", "install", *words, "-r", "requirements.txt", cwd=tmp_path)
+    assert "Would make no changes" in said
 
 
 def test_readers_of_packed_sources_are_locked_too():

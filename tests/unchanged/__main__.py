@@ -51,9 +51,8 @@ def main() -> int:
     if asked.only:
         lines = of_room(lines, asked.only)
         if not lines:
-            raise SystemExit(
-                f"no command line is of '{asked.only}'; known parts: {', '.join(ROOMS)}"
-            )
+            known = ", ".join(ROOMS)
+            raise SystemExit(f"no command line is of '{asked.only}'; known parts: {known}")
     if asked.list:
         print("\n".join(one.text for one in lines))
         return 0
@@ -82,9 +81,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="keep nothing of earlier executions")
     parser.add_argument("--itself", action="store_true", help="compare the base with itself")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument(
-        "--slowest", type=int, default=0, help="name so many lines that take most CPU"
-    )
+    parser.add_argument("--slowest", type=int, default=0, help="name so many that take most CPU")
     return parser.parse_args()
 
 
@@ -208,9 +205,8 @@ def _tell(judged: Sequence[Judged], left_out: int, seconds: float) -> int:
         print(f"ends with a bug (70): {one.line.text}")
     if left_out:
         print(f"{left_out} lines left out: their inputs are not here")
-    codes = ", ".join(
-        f"{n} x {code}" for code, n in sorted(Counter(o.code for o in judged).items())
-    )
+    counts = sorted(Counter(one.code for one in judged).items())
+    codes = ", ".join(f"{n} x {code}" for code, n in counts)
     cpu = sum(one.cpu for one in judged)
     print(
         f"{len(judged)} command lines in {seconds:.0f} s, now {cpu:.0f} s of CPU; exit codes {codes}"

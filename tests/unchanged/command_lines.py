@@ -9,32 +9,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-# What is written for a part of the product that is no command: the commands in which it acts.
+# What is written for a room of the product: the commands in which it acts.
 ROOMS = {
     "artifact": ("bundle", "reproduce"),
-    "calibration": ("calibrate",),
     "campaign": ("init", "run", "submit"),
-    "checks": ("doctor", "tune"),
     "cli": ("help", "errors"),
-    "comparison": ("diff",),
     "data": ("verdict", "merge"),
-    "diagnosis": ("diagnose",),
-    "explaining": ("verdict",),
     "fleet": ("submit", "cancel", "status"),
-    "foreign": ("import", "export"),
-    "formats": ("import", "hpt", "resample"),
+    "host": ("doctor", "tune"),
+    "importers": ("import", "export", "hpt", "resample"),
     "launch": ("run", "compare"),
-    "merging": ("merge",),
-    "multilevel": ("verdict",),
-    "planning": ("plan",),
-    "plots": ("plot",),
-    "report": ("report",),
-    "resampling": ("resample",),
-    "rerunning": ("reproduce",),
-    "studies": ("study",),
+    "plan": ("plan", "calibrate", "study"),
+    "plots": ("plot", "report"),
     "trial": ("run", "compare"),
-    "tuning": ("tune",),
-    "variance_sources": ("sources",),
 }
 ALWAYS_MEASURE = ("doctor", "tune")  # whatever is asked of them, they look at the host
 QUIET_HOST = "hosts/vm_no_cpufreq"  # where the load of this machine is not found and told

@@ -26,6 +26,7 @@ from analysis.pages.model import (
     Caution,
     Column,
     CommandLine,
+    Name,
     Page,
     Section,
     Sentence,
@@ -69,6 +70,16 @@ def test_what_follows_comes_after_the_numbered_cautions() -> None:
     assert following.splitlines()[1].startswith("  do do")  # a command is never broken
     assert len(following.splitlines()) == 2
     assert answer == "S."
+
+
+def test_names_lose_no_word_below_a_heading_that_is_as_wide() -> None:
+    columns = (Column("benchmark", "left"), Column("variant", "left"))
+    rows = tuple(
+        (Name(f"{one} 1000"), Name(f"vitest-own-reporter-{one}")) for one in ("sort", "join")
+    )
+    told = render(page(Section((Table(name="t", columns=columns, rows=rows),))), width=28)
+    assert "sort 1000  " in told
+    assert "join 1000  " in told
 
 
 def test_a_figure_of_a_sentence_is_not_broken() -> None:

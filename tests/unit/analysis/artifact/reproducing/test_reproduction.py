@@ -36,6 +36,7 @@ def test_an_untouched_bundle_gives_the_same_bytes_and_ten_differences_are_named(
     assert found.numbers["numbers"] == found.numbers["same"] > 100
     assert found.other_versions == ()
     assert found.files == 12
+    assert all(" ".join(one.command) in str(found) for one in found.analyses)  # whole, to be pasted
     places = [f"/place/{k:02}" for k in range(15)]
     differences = tuple(
         Difference(pointer=place, kind="number", grade="different", stored=1, recomputed=2)

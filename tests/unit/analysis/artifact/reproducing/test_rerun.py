@@ -90,18 +90,9 @@ def two_trials(tmp_path):
     sources = []
     for name in ("one", "two", "bare"):
         files |= handmade.files_of(SAMPLE, name)
-        campaign = None if name == "bare" else f"campaigns/{name}/campaign.yaml"
-        sources.append(
-            {
-                "name": name,
-                "kind": "trial",
-                "path": f"trials/{name}",
-                "trial": name,
-                "campaign": campaign,
-                "identity": None,
-            }
-        )
+        sources.append(handmade.source_of(name, name))
     del files["campaigns/bare/campaign.yaml"]
+    sources[2]["campaign"] = None
     whole = handmade.sealed(files, sources=sources, analyses=[])
     return write_bundle(tmp_path / "a.zip", whole)
 
