@@ -227,7 +227,7 @@ def _page(argv: Sequence[str]) -> str | None:
     asks = ("-h", "--help", "help", "--version")
     if argv and argv[0] not in asks:
         return None
-    pages = load("harness.commands.help_page")
+    pages = load("harness.commands.command_parser")
     page: str | None = None
     match list(argv):
         case []:

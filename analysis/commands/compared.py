@@ -14,8 +14,7 @@ from ..data.trial import read_trial
 from ..errors import UsageError
 from ..importers.export import exported_trial, write_hyperfine
 from ..pages.as_markup import render_markdown
-from ..pages.difference import Difference
-from ..pages.number_format import counted
+from ..pages.number_format import Difference, counted
 from ..record.printer import STDOUT, write_json
 from ..verdict.cautions import shown_cautions
 from ..verdict.compare import (

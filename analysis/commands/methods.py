@@ -18,7 +18,7 @@ from .options import BothSides, Chosen, Drawn, Source, Workers, headed, metric_o
 
 if TYPE_CHECKING:
     from ..importers.reader import Sides
-    from ..methods.speedup_test.original_config import LeftOut
+    from ..methods.speedup_test.original import LeftOut
     from ..methods.speedup_test.result import SpeedupSuite, Weighting
 
     _JudgedSuite = tuple[str, SpeedupSuite, str | None, tuple[LeftOut, ...]]
@@ -100,7 +100,7 @@ def speedup_test(*, args: _Options, steps: bool, original: bool, json: bool, out
     original tool, with the columns Name,Sample1,Sample2,ConfLevel,Coef; its four files are written next
     to it.
     """
-    from ..methods.speedup_test.original_tool import OriginalFiles, printed_text
+    from ..methods.speedup_test.original import OriginalFiles, printed_text
 
     begin = time.perf_counter()
     configured = _is_config(args)
@@ -142,7 +142,7 @@ def level_or_search(text: str) -> float | str:
 
 def _is_config(args: _Options) -> bool:
     from ..importers.reader import trial_and_variant
-    from ..methods.speedup_test.original_config import looks_like_speedup_config
+    from ..methods.speedup_test.original import looks_like_speedup_config
 
     if args.baseline is not None:
         for text in (args.candidate, args.baseline):
@@ -190,8 +190,7 @@ def _compared(args: _Options) -> _JudgedSuite:
 
 def _configured(args: _Options) -> _JudgedSuite:
     """Judge a configuration; its levels come before the command line's (section 6.2.2)."""
-    from ..methods.speedup_test.original_config import read_speedup_config
-    from ..methods.speedup_test.original_tool import speedup_test_config
+    from ..methods.speedup_test.original import read_speedup_config, speedup_test_config
 
     lines, copy = "each line names a benchmark", "take the lines of the others out of a copy"
     for options, why, fix in (

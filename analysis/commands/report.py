@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ..methods.resampling.biplot import Biplot, Scale
     from ..pages.model import Caution
     from ..plots.paper import Sheet
+    from ..report.assembling import Report
     from ..report.figures import Drawing
-    from ..report.page import Report
     from ..report.subject import Subject
 
 
@@ -467,7 +467,7 @@ def _write(
     """Write the report, and name its files."""
     if place is not None and form == "csv" and place.is_dir():
         from ..pages.as_markup import separate
-        from ..report.page import data_page
+        from ..report.assembling import data_page
 
         tables = separate(data_page(report), guard=guard)
         written = {f"{name}.csv": text for name, text in tables.items()}
@@ -500,7 +500,7 @@ def _text(report: Report, form: str, *, guard: bool) -> str:
 
         return json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n"
     from ..pages import as_markup, as_markup as as_csv, as_text
-    from ..report.page import brief_page, data_page
+    from ..report.assembling import brief_page, data_page
 
     if form == "txt":
         return as_text.render(brief_page(report)) + "\n"

@@ -151,7 +151,7 @@ def write_rerun(
     """Compare trials with those that were measured again; write the answer, and files in the folder."""
     import json
 
-    from ..artifact.rerun import judge_reruns
+    from ..artifact.reproduce import judge_reruns
     from ..pages.as_markup import render_markdown
 
     found = judge_reruns(bundle, folder, pairs, metric=metric, confidence=confidence)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from ..pages import number_format as figures
-from ..pages.difference import Difference
 from ..pages.model import (
     Caution,
     Cell,
@@ -27,7 +26,7 @@ from ..pages.model import (
     merged,
     table_of,
 )
-from ..pages.number_format import Word, counted, listed
+from ..pages.number_format import Difference, Word, counted, listed
 from ..pages.result import Result
 from ..record.profiles import BESIDE, JudgedThen, StoredProfile
 from ..words import WIDTH, Name

@@ -17,7 +17,6 @@ from ..data.trial import Trial
 from ..errors import StoreError
 from ..methods.multilevel.compare import lines_of_metrics
 from ..methods.multilevel.law import word_of
-from ..pages.difference import Compared, Difference
 from ..pages.model import (
     Next,
     Page,
@@ -27,7 +26,16 @@ from ..pages.model import (
     first_notes,
     section,
 )
-from ..pages.number_format import Word, counted, is_time, listed, outcome_word, significant
+from ..pages.number_format import (
+    Compared,
+    Difference,
+    Word,
+    counted,
+    is_time,
+    listed,
+    outcome_word,
+    significant,
+)
 from ..pages.result import Result
 from ..record.commits import BISECTION, NamedCommit
 from ..record.manifest import judge_words

@@ -32,9 +32,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from ..errors import AnalysisError, UsageError
-from ..pages.difference import Difference
 from ..pages.model import Block, Caution, Page, Value, section, table_of
-from ..pages.number_format import counted, pvalue, span
+from ..pages.number_format import Difference, counted, pvalue, span
 from ..pages.result import Result
 from ..registry import shipped
 from ..stats.arguments import checks_arguments, numbers

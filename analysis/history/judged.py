@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from ..errors import FairtrialError
-from ..pages.difference import Difference
 from ..pages.model import Next
-from ..pages.number_format import counted, listed
+from ..pages.number_format import Difference, counted, listed
 from ..pages.result import Result, parse_condition
 from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better

@@ -19,7 +19,6 @@ from ..methods.multilevel.estimates import exact_values
 from ..methods.multilevel.law import Looks
 from ..methods.multilevel.values import hidden, spread_of_runs, steps_in
 from ..pages import number_format as figures
-from ..pages.difference import Compared, Difference
 from ..pages.model import (
     Caution,
     Next,
@@ -31,6 +30,7 @@ from ..pages.model import (
     merged,
     section,
 )
+from ..pages.number_format import Compared, Difference
 from ..pages.result import Result
 from ..record.environment import commits_of_all, neighbours_of_one_program, whole_targets
 from ..record.manifest import is_here, judge_words, resume_words

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ..pages.difference import Difference
 from ..pages.model import (
     Block,
     Caution,
@@ -22,7 +21,7 @@ from ..pages.model import (
     table_of,
     value_of,
 )
-from ..pages.number_format import bare_pvalue, counted, listed, quantity, timed
+from ..pages.number_format import Difference, bare_pvalue, counted, listed, quantity, timed
 from ..words import Name, shorten
 from .changes import FEWEST, Changes, least_share
 from .judged import (

@@ -20,9 +20,8 @@ from scipy.special import stdtrit
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.compare import judged_pair
 from ..methods.multilevel.result import Cut
-from ..pages.difference import Difference
 from ..pages.model import Caution, Page, section
-from ..pages.number_format import Word
+from ..pages.number_format import Difference, Word
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, shown
 from .places import Posterior, posterior_of

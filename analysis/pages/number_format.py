@@ -1,14 +1,21 @@
-"""How single figures and outcomes are written: numbers, units, ratios, p-values, shortened names.
+"""How single figures, outcomes and differences are written: numbers, units, ratios, p-values, per cent.
 
 A result says the same word of every metric, so that a program need not know what was measured. Only
 on a screen is a metric that is neither time nor rate better or worse.
+
+A speedup of 1.82 is "45 % less time"; nobody reads "45 % faster" in one way only. Half the time and
+less is "2.7 times as fast" in a sentence, and per cent in a table.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, Self
+
+from ..words import Name
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
@@ -198,3 +205,295 @@ def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
 def outcome_word(word: Word, *, timed: bool) -> str:
     """Give the word for a screen: of a metric that is neither time nor rate, better or worse."""
     return word if timed else _OF_OTHERS.get(word, word)
+
+
+_TWICE = 2.0
+_NARROW = 3.0  # points; a narrower interval has a decimal
+_POINTS_AT_MOST, _FINEST = (
+    4,
+    12,
+)  # decimals at most, for ends that are nearly alike, or nearly nothing
+_NOTHING = 1e3  # an interval over more than such a factor tells nothing
+_HUGE = 100.0  # shares from which on two digits are enough
+_UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
+_METRIC = 28  # columns of a metric's name
+# The words of a metric's name by which its bytes are those of memory, and not of a file or a disk.
+_OF_MEMORY = frozenset(
+    {"memory", "mem", "rss", "maxrss", "vmrss", "heap", "ram", "swap", "alloc", "allocated"}
+)
+
+
+def stuff_of(metric: str, unit: str) -> str:
+    """Name what a metric is an amount of, where that has a word: memory, energy; else ""."""
+    if unit == "J":
+        return "energy"
+    words = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower())
+    return "memory" if unit == "B" and not _OF_MEMORY.isdisjoint(words) else ""
+
+
+class Compared(Protocol):
+    """A speedup with its interval, such as a line of `Multilevel`; above 1 the candidate is better."""
+
+    @property
+    def speedup(self) -> float | None:
+        """The speedup; None where it is unknown."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of its interval; None where there is none."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a candidate has of a metric, as a ratio to what the baseline has.
+
+    `ratio`: Candidate over baseline, of the metric itself: 0.55 of a time is 45 % less; None where it is
+    unknown. `low`, `high`: Its interval, both None where there is none. `metric`, `unit`, `better`: What was
+    compared, as in a verdict.
+    """
+
+    ratio: float | None
+    low: float | None
+    high: float | None
+    metric: str = "wall"
+    unit: str = "s"
+    better: str = "lower"
+    mark: str = ""  # "≥ " or "≤ " where a side's runs are lower bounds
+
+    @classmethod
+    def of(
+        cls, line: Compared, *, metric: str = "wall", unit: str = "s", better: str = "lower"
+    ) -> Self:
+        """Give the difference that a speedup stands for."""
+        ratio, low, high = line.speedup, line.low, line.high
+        if better != "higher":
+            ratio = None if ratio is None else 1 / ratio
+            low, high = (None if end is None else 1 / end for end in (high, low))
+        if low is None or high is None:
+            low = high = None
+        cut = getattr(line, "cut", None)
+        marks = ("", "") if cut is None else (cut.mark(0), cut.mark(1).replace("≥", "≤"))
+        mark = marks[0] or marks[1] if not all(marks) else ""
+        return cls(ratio, low, high, metric, unit, better, mark)
+
+    def turned(self) -> Self:
+        """Give what the baseline has more or less than the candidate."""
+        ratio, low, high = (None if x is None else 1 / x for x in (self.ratio, self.high, self.low))
+        return replace(self, ratio=ratio, low=low, high=high)
+
+    # ---- in sentences
+
+    def sentence(self, candidate: str, baseline: str) -> str:
+        """Say what the candidate is: ``A takes 45 % less time than B``, ``A is 4.6 times as fast as B``."""
+        return f"{candidate} {self.phrase()} {self.link} {baseline}"
+
+    def phrase(self) -> str:
+        """Give the verb and what follows: ``takes 45 % less time``, ``is 4.6 times as fast``."""
+        if self._times is None:
+            return f"{self.verb} {self.amount()}"
+        times = f"{self._multiple(self._times)} times as"
+        if not self.timed:
+            what = f" {self._noun}" if self._noun else ""
+            return f"{self.verb} {times} much{what}{self.label}"
+        return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self.label}"
+
+    def clause(self, than: str = "") -> str:
+        """Say the difference with its interval: ``takes 5 % more time than B (4 to 6 %)``."""
+        ends = self.interval()
+        return f"{self.phrase()}{f' {self.link} {than}' * bool(than)}{f' ({ends})' * bool(ends)}"
+
+    @property
+    def link(self) -> str:
+        """The word between a phrase and the baseline: ``than`` or ``as``."""
+        return "than" if self._times is None else "as"
+
+    def amount(self) -> str:
+        """Say how much less or more: ``45 % less time``; never as a multiple, for a column too."""
+        if self.ratio is None:
+            return "unknown"
+        side = "less" if self.ratio < 1 else "more"
+        what = f" {self._noun}" if self._noun else ""
+        return f"{self._points(abs(self.ratio - 1))} % {side}{what}{self.label}"
+
+    def interval(self) -> str:
+        """Give the interval in the unit of the phrase: ``41 to 49 %``, ``4.5 to 4.7``; "" where there is none."""
+        if self.low is None or self.high is None:
+            return ""
+        least = "≥ " * bool(self.mark)  # of what is decided either bound says "at least"
+        if self._times is not None:
+            ends = (1 / self.high, 1 / self.low) if self._faster else (self.low, self.high)
+            if ends[0] > 1:
+                texts = (self._multiple(end, upper=k > 0) for k, end in enumerate(ends))
+                return least + " to ".join(texts)
+        if (self.low - 1) * (self.high - 1) <= 0:
+            return f"{self._side(self.low)} to {self._side(self.high)}"
+        both = sorted((self.low, self.high), key=lambda end: abs(end - 1))
+        return f"{least}{' to '.join(map(self._end, both))} %"
+
+    def between(self) -> str:
+        """Say where the difference lies: ``between 3 % less and 2 % more time``; "" where nobody knows."""
+        if self.low is None or self.high is None:
+            return ""
+        what = f" {self._noun}" if self._noun else ""
+        return f"between {self._side(self.low)} and {self._side(self.high)}{what}{self.label}"
+
+    def ranged(self, than: str = "") -> str:
+        """Say the interval in the place of the amount: ``takes 3.1 to 3.9 % more time than B``.
+
+        Without an interval it is the phrase.
+        """
+        ends, times = self.interval(), self._times
+        amount = self.amount().partition("% ")[2]
+        if not ends or self.low is None or self.high is None:
+            text = self.phrase()
+        elif self.too_few:
+            text, times = f"{self.verb} {amount} (too few values to say how much)", None
+        elif (self.low - 1) * (self.high - 1) <= 0:
+            text, times = f"{self.verb} {self.between()}", None
+        elif times is not None:
+            text = self.phrase().replace(self._multiple(times), ends, 1)
+        else:
+            text, times = f"{self.verb} {ends} {amount}", None
+        return f"{text} {'than' if times is None else 'as'} {than}" if than else text
+
+    def same(self) -> str:
+        """Say that two sides are equivalent: ``takes the same time``, to be followed by ``as B, within 1 %``."""
+        what = f"the same {self._noun}" if self._noun else "the same"
+        return f"{self.verb} {what}{self.label}"
+
+    def answer(
+        self, word: Word, candidate: str, baseline: str, *, margin: float, where: str = ""
+    ) -> str:
+        """Say the answer that a word stands for, in one sentence without its interval.
+
+        An undecided one holds the interval, which is all that is known. `where` says on what it holds, such as
+        `` over these 8 benchmarks``.
+        """
+        if word == "equivalent":
+            return f"{candidate} {self.same()} as {baseline}{where}, within {100 * margin:g} %"
+        if word != "undecided":
+            return f"{self.sentence(candidate, baseline)}{where}"
+        head = f"no difference found between {candidate} and {baseline}{where}"
+        if self.too_few:
+            return f"{head}: too few values to say more"
+        return f"{head}: if there is one, it lies {found}" if (found := self.between()) else head
+
+    # ---- in tables
+
+    def cell(self) -> str:
+        """Give the change for a narrow column: ``-45 %``, ``+20 %``, ``-`` where it is unknown."""
+        if self.ratio is None:
+            return "-"
+        return f"{self.mark}{self._signed(self.ratio, self._points(abs(self.ratio - 1)))} %"
+
+    def cell_interval(self) -> str:
+        """Give the interval for a column: ``-49 to -41 %``."""
+        if self.low is None or self.high is None:
+            return "-"
+        if self.too_few:
+            return "too few to say"
+        ends = (self._signed(end, self._end(end)) for end in (self.low, self.high))
+        return f"{self.mark}{' to '.join(ends)} %"
+
+    # ---- parts
+
+    @property
+    def too_few(self) -> bool:
+        """Whether the interval is so wide, as that of two runs may be, that its ends tell nothing."""
+        return self.low is not None and self.high is not None and self.high > _NOTHING * self.low
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is about time, where less is better."""
+        return self.better != "higher" and is_time(self.unit)
+
+    @property
+    def verb(self) -> str:
+        """What a side does with the metric: ``takes``, ``uses``, ``does``, ``has``."""
+        if self.timed:
+            return "takes"
+        if self.better == "higher":
+            return "does"
+        return "uses" if stuff_of(self.metric, self.unit) else "has"
+
+    @property
+    def _noun(self) -> str:
+        if self.better == "higher":
+            return ""
+        return "time" if self.timed else stuff_of(self.metric, self.unit)
+
+    @property
+    def label(self) -> str:
+        """What names the metric behind a phrase, with a space before it; "" of plain time."""
+        plain = self.timed and self.metric in _UNNAMED
+        return "" if plain else f" ({Name(self.metric):.{_METRIC}})"
+
+    @property
+    def _faster(self) -> bool:
+        return self.timed and self.ratio is not None and self.ratio < 1
+
+    @property
+    def _times(self) -> float | None:
+        """Give N of "N times as fast, as long or as much" where a sentence says it so; else None."""
+        if self.ratio is None:
+            return None
+        if self.timed and self.ratio <= 1 / _TWICE:
+            return 1 / self.ratio
+        return self.ratio if self.ratio >= _TWICE else None
+
+    def _multiple(self, value: float, *, upper: bool | None = None) -> str:
+        """Write a multiple, or an end, with the decimals that keep the ends of the interval apart."""
+        ends = (self.low, self.high)
+        if None not in ends and self._faster:
+            ends = (1 / self.high, 1 / self.low)  # type: ignore[operator]
+        digits = 1 if value < 9.95 else 0
+        while digits < _POINTS_AT_MOST and None not in ends and ends[0] != ends[1]:
+            if f"{ends[0]:.{digits}f}" != f"{ends[1]:.{digits}f}":
+                break
+            digits += 1
+        return f"{value:.{digits}f}" if upper is None else outward(value, digits, upper=upper)
+
+    def _side(self, end: float) -> str:
+        return f"{self._end(end)} % {'less' if end < 1 else 'more'}"
+
+    def _signed(self, value: float, text: str) -> str:
+        return text if float(text) == 0 else f"{'-' if value < 1 else '+'}{text}"
+
+    def _end(self, end: float, digits: int | None = None) -> str:
+        """Write how far an end lies from 1, rounded away from the other end."""
+        share, upper = 100 * abs(end - 1), (end > 1) == (end == self.high)
+        if share >= 100 * _HUGE:
+            return bound(share, 2, upper=upper)
+        return outward(share, self._digits if digits is None else digits, upper=upper)
+
+    def _points(self, share: float) -> str:
+        if share >= _HUGE:
+            return significant(100 * share, 2)
+        return f"{100 * share:.{self._digits}f}"
+
+    @property
+    def _digits(self) -> int:
+        """One decimal where the interval is narrower than 3 points, more where its ends would look alike or be 0."""
+        if self.low is None or self.high is None:
+            points = 0.0 if self.ratio is None else 100 * abs(self.ratio - 1)
+            if self.ratio is None or points >= 9.5:
+                return 0
+            return max(1, -math.floor(math.log10(points))) if 0 < points < 0.05 else 1
+        ends = (self.low, self.high)
+        digits = 1 if 100 * (self.high - self.low) < _NARROW else 0
+        beside = (self.low - 1) * (self.high - 1) > 0  # an end that decides is never written as 0
+        while digits < (_FINEST if beside else _POINTS_AT_MOST):
+            near = [f"{100 * abs(end - 1):.{digits}f}" for end in ends]
+            alike = (
+                beside and self.low != self.high and near[0] == near[1] and digits < _POINTS_AT_MOST
+            )
+            written = zip((*near, *(self._end(end, digits) for end in ends)), ends * 2, strict=True)
+            nothing = any(float(text) == 0 and end != 1 for text, end in written)
+            if not alike and not nothing:
+                break
+            digits += 1
+        return digits

@@ -32,7 +32,7 @@ import numpy as np
 from ..data.matrix import PerformanceMatrix
 from ..errors import InsufficientDataError
 from ..methods.hpt.compare import rank_sum_pvalue, risk_of, signed_rank_stage
-from ..methods.speedup_test.protocol import decide
+from ..methods.speedup_test.compare import decide
 from ..stats.arguments import stream
 from ..stats.classical import welch as welch_test
 from ..stats.ranks import TIE_TOLERANCE, midranks

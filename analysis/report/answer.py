@@ -19,7 +19,7 @@ from ..verdict.cautions import layouts_sentences
 from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, amount_on_hosts
 from ..words import Name
-from .page import Chapter, chapter_of, picture_of
+from .assembling import Chapter, chapter_of, picture_of
 from .subject import Subject, level_of, metric_label, standing_of
 from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
 

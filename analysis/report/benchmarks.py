@@ -35,8 +35,8 @@ from ..plots.paper import Picture, Sheet
 from ..record.manifest import needed, quantile_about
 from ..stats.samples import Array
 from ..verdict.sentence import quantile_sentences
+from .assembling import Chapter, chapter_of, picture_of
 from .figures import Cell, cells_of, line_of
-from .page import Chapter, chapter_of, picture_of
 from .subject import Subject, hosts_of
 
 _DRAWN = 6  # benchmarks that have pictures

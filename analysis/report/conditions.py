@@ -46,7 +46,7 @@ from ..pages.number_format import counted, listed, quantity
 from ..record.environment import commit_of, of_one_session
 from ..verdict.result import Verdict, amount_on_hosts
 from ..words import Name, quoted, shorten, shortened
-from .page import Chapter, chapter_of
+from .assembling import Chapter, chapter_of
 from .subject import Subject, first_host, level_of, ours_of
 
 _TITLE = "Where and how it was measured"

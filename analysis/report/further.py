@@ -35,8 +35,8 @@ from ..verdict.panel import ONE_VALUE, methods_table, reasons_section, sessions_
 from ..verdict.ranking import Ranking, RankRange, rank_variants
 from ..verdict.result import MethodRow
 from ..verdict.sentence import word
+from .assembling import Chapter, chapter_of, picture_of
 from .figures import rows_high
-from .page import Chapter, chapter_of, picture_of
 from .subject import Subject
 from .written import Written, written_of
 

@@ -32,8 +32,7 @@ from ..pages.number_format import counted
 from ..plots import Mark
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
 from ..words import command_line, shorten
-from .assembling import html_page, sentence
-from .page import Chapter, Report
+from .assembling import Chapter, Report, html_page, sentence
 
 # --- The page.
 

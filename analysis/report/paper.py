@@ -34,8 +34,8 @@ from ..record.trial_files import (
 )
 from ..version import VERSION
 from ..words import command_line
+from .assembling import Chapter, chapter_of
 from .methods_text import citations_of, paragraph_of, spoken_text, works_used
-from .page import Chapter, chapter_of
 from .subject import Subject, first_host, level_of, ours_of
 
 _FILES = (CAMPAIGN, RESOLVED, PLAN, MEASUREMENTS, ENVIRONMENT)

@@ -23,7 +23,7 @@ from ..pages.model import Block, Figure, Section, Value, section, table_of, valu
 from ..plots import Mark
 from ..plots.axes import Scale, read_out
 from ..words import shortened
-from .page import Chapter, chapter_of
+from .assembling import Chapter, chapter_of
 from .subject import Subject, abridging, hosts_of, level_of
 
 Floats = NDArray[np.float64]

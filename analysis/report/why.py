@@ -36,8 +36,8 @@ from ..plots.paper import Picture, Sheet
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
 from ..record.trial_files import Manifest
+from .assembling import Chapter, chapter_of
 from .figures import names_of, rows_high
-from .page import Chapter, chapter_of
 from .subject import Subject
 
 # --- The profiles of a trial: those that are its own, and what is wrong with the others.

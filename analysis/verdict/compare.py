@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..methods.multilevel.failures import fisher
 from ..pages import as_text
-from ..pages.difference import Difference
 from ..pages.model import Column, Next, Note, Page, Table, section
-from ..pages.number_format import counted, listed, quantity, significant, spread, time_span
+from ..pages.number_format import (
+    Difference,
+    counted,
+    listed,
+    quantity,
+    significant,
+    spread,
+    time_span,
+)
 from ..pages.result import Result, plain
 from ..words import Name, apart, shown
 from .judging import judge

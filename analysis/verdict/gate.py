@@ -16,8 +16,8 @@ from ..methods.multilevel.law import ErrorLaw, LookRisk
 from ..methods.multilevel.lines import TAKEN_BACK, pvalue_at
 from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.difference import Difference
 from ..pages.model import Caution, Next, ShortSentence, merged
+from ..pages.number_format import Difference
 from ..pages.result import Condition, Result, parse_condition
 from ..record.manifest import is_here
 from ..stats.arguments import checks_arguments

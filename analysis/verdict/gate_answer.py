@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ..data.pair import OF_ONE_SIDE
 from ..methods.multilevel.page import looks_text
-from ..pages.difference import Difference
 from ..pages.model import Block, Note, Page, Section, Table, Value, section, table_of
+from ..pages.number_format import Difference
 from .cautions import host_cautions_in
 from .gate import WITHOUT, Gate, GatedCandidate, GateLine, Outcome, difference, sentence_of
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..methods.multilevel.result import MANY_SESSIONS, HostLevel, Line, Multilevel, leading
 from ..pages import number_format as figures
-from ..pages.difference import Difference
 from ..pages.model import Next
-from ..pages.number_format import Word, is_time
+from ..pages.number_format import Difference, Word, is_time
 from ..pages.result import Result
 from ..record.manifest import is_here, judge_words, resume_words
 from ..words import WIDTH, Name, shortened

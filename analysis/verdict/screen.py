@@ -21,7 +21,6 @@ from ..methods.multilevel.page import (
 )
 from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel, leading
 from ..pages import as_text, number_format as figures
-from ..pages.difference import stuff_of
 from ..pages.model import (
     Block,
     Caution,
@@ -36,7 +35,7 @@ from ..pages.model import (
     table_of,
     value_of,
 )
-from ..pages.number_format import Word, outcome_word
+from ..pages.number_format import Word, outcome_word, stuff_of
 from ..words import WIDTH, Name, apart, shortened
 from .cautions import layouts_sentences, shown_cautions
 from .result import CandidateVerdict, Verdict, difference, heading, next_of

@@ -20,9 +20,8 @@ from ..methods.multilevel.page import (
 )
 from ..methods.multilevel.result import Line, Multilevel
 from ..pages import number_format as figures
-from ..pages.difference import Difference
 from ..pages.model import Caution, ShortSentence, plain
-from ..pages.number_format import Word, outcome_word
+from ..pages.number_format import Difference, Word, outcome_word
 from ..record.trial_files import OPEN_LOOKS
 from ..words import Name
 

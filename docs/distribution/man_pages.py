@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from analysis.options import COMMANDS
 from analysis.version import VERSION
 from harness.commands.command_parser import (
+    EXIT_CODES,
+    GROUPS,
+    PROMISE,
     CommandParser,
     HelpFormatter,
     blocks,
     parser_of,
 )
 from harness.commands.first_steps import SCHEMAS
-from harness.commands.help_page import EXIT_CODES, GROUPS, PROMISE
 
 _GAP = re.compile(r" {3,}")
 _SIGNS = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"}

@@ -30,7 +30,7 @@ from analysis.record.shapes import (
 from analysis.record.trial_files import MANIFEST, PLAN, LooksPlan, PlannedRun
 
 from ..trial.ending import Ending
-from ..trial.execution import Options, begins_there, opened_new, readied
+from ..trial.execution import Begun, Options, begins_there, opened_new, readied, resume
 from ..trial.folder import (
     append_synced,
     cut,
@@ -42,7 +42,6 @@ from ..trial.folder import (
     written_by_another,
 )
 from ..trial.preparation import Watcher
-from ..trial.resume import Begun, resume
 from ..trial.writer import rows_done
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from ..campaign.schema import identity_of
 from ..errors import LaunchError, counted, size
 from ..host.executables import sha256_file
 from ..launch.commands import base_environment, resolve
+from ..trial.execution import defaults_of
 from ..trial.plan import planned_runs
-from ..trial.resume import defaults_of
 
 Kind = Literal[
     "build",

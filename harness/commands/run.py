@@ -21,8 +21,7 @@ from .options import RUNS, Placed, Talk, write_result
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
     from ..trial.ending import Ending
-    from ..trial.execution import Options
-    from ..trial.resume import Begun
+    from ..trial.execution import Begun, Options
     from .live_view import View
 
 
@@ -80,7 +79,7 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
         member = membership_of(args.trial)
     place = _place(args, more) if args.resume else None
     if args.resume and place is None:
-        from ..trial.resume import resume, trial_begun
+        from ..trial.execution import resume, trial_begun
 
         begun = trial_begun(
             args.campaign,

@@ -47,7 +47,7 @@ from ..launch.client import LauncherClient, sink_of
 from ..launch.commands import base_environment, hashes, resolve_all
 from ..launch.matching import Interrupted
 from .builds import target_drift
-from .execution import Options, start
+from .execution import Options, campaign_drift, defaults_of, host_drift, start
 from .folder import LEFT, is_written_now, remove_left, storing, written_by_another
 from .measure import request_of
 from .perf import (
@@ -65,7 +65,6 @@ from .perf import (
 )
 from .plan import padding
 from .preparation import Watcher
-from .resume import campaign_drift, defaults_of, host_drift
 from .run_files import clear
 from .session import TrialRun
 

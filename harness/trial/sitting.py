@@ -42,13 +42,12 @@ from ..host.state import GapLook
 from ..launch.commands import hashes
 from .builds import target_drift
 from .ending import Ending, way_on_of
-from .execution import Options, opened_new, readied
+from .execution import AS_BEGUN, Options, defaults_of, opened_new, readied, reopened
 from .folder import is_written_now, written_by_another
 from .measure import CapReached
 from .plan import PlannedSession, planned_runs
 from .preparation import Watcher
 from .progress import trials_in
-from .resume import AS_BEGUN, defaults_of, reopened
 from .run_files import kept_bytes
 from .session import TrialRun
 from .stopping import SessionRules

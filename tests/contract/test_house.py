@@ -46,7 +46,7 @@ OPENERS = {
     "harness/launch/usage.py:4 analysis/artifact/redacted_names.py:1",
     "files that come with the product": "harness/campaign/schema.py:1 "
     "harness/campaign/resolve.py:1 harness/campaign/scalar_kinds.py:1 harness/commands/first_steps.py:1 "
-    "analysis/artifact/documents.py:3 analysis/history/changes.py:1 analysis/importers/json_rows.py:1 "
+    "analysis/artifact/describing.py:3 analysis/history/changes.py:1 analysis/importers/json_rows.py:1 "
     "analysis/importers/parsing.py:1 "
     "analysis/methods/resampling/assignments.py:1 analysis/report/methods_text.py:1",
     "a file that the command line or the campaign names": "analysis/record/yaml_reader.py:1 "
@@ -56,7 +56,7 @@ OPENERS = {
     "analysis/artifact/reproduce.py:1 analysis/commands/share.py:1 "
     "analysis/record/printer.py:1 analysis/commands/verdict.py:1 "
     "analysis/data/matrix_file.py:1 analysis/data/opening.py:1 "
-    "analysis/methods/speedup_test/original_config.py:3 analysis/methods/speedup_test/original_tool.py:1 "
+    "analysis/methods/speedup_test/original.py:3 analysis/methods/speedup_test/original.py:1 "
     "analysis/stats/workers.py:1 analysis/commands/compared.py:1",
     "a new file or folder of ours, which nobody else has named yet": "harness/bisect/recipe.py:1 "
     "harness/commands/comparing.py:1 harness/trial/plan.py:1 harness/trial/profiles.py:1 "

@@ -15,9 +15,8 @@ import pytest
 from analysis.options import COMMANDS
 from docs.distribution.completion import SHELLS, script
 from docs.distribution.man_pages import pages
-from harness.commands.command_parser import parser_of
+from harness.commands.command_parser import EXIT_CODES, parser_of
 from harness.commands.first_steps import PLACES
-from harness.commands.help_page import EXIT_CODES
 
 PARSERS = parser_of(list(COMMANDS)).commands
 PAGES = pages()

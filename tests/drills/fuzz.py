@@ -59,15 +59,15 @@ from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, inspect_files
 from analysis.importers.reader import Reading, read_sources
 from analysis.importers.registry import TOOLS, tool_of
-from analysis.methods.speedup_test.original_config import read_speedup_config
+from analysis.methods.speedup_test.original import read_speedup_config
 from analysis.record.environment import diff
 from harness.campaign.model import Campaign
 from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import identity_of, resolved_text
 from harness.host.executables import sha256_file
 from harness.trial.builds import target_drift
+from harness.trial.execution import campaign_drift, check_plan, defaults_of
 from harness.trial.progress import read_progress, trials_in
-from harness.trial.resume import campaign_drift, check_plan, defaults_of
 from harness.trial.stopping import SessionStop, stored_runs
 from harness.trial.writer import Store
 

@@ -102,8 +102,8 @@ def test_whoever_installs_its_wheel_packs_the_same_wheel_and_lock(packed, tmp_pa
     # all that is its own in the archive, without compiling the kernels once more for this folder
     code = (
         "import sys; from pathlib import Path; import analysis;"
-        "from analysis.artifact.documents import libraries_of_this, lock_text;"
-        "from analysis.artifact.documents import wheel_of_this;"
+        "from analysis.artifact.describing import libraries_of_this, lock_text;"
+        "from analysis.artifact.describing import wheel_of_this;"
         f"assert Path(analysis.__file__).is_relative_to({str(own)!r});"
         "Path('own.whl').write_bytes(wheel_of_this());"
         "Path('own.txt').write_text(lock_text(libraries_of_this()))"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.archive import Author, Metadata
-from analysis.artifact.documents import LICENSES, citation_text
+from analysis.artifact.describing import LICENSES, citation_text
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(os.environ.get("FAIRTRIAL_TOOLS") or ROOT / ".venv-tools" / "bin" / "python")

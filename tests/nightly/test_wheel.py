@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.artifact import documents as wheel
-from analysis.artifact.documents import libraries_of_this, lock_text
+from analysis.artifact import describing as wheel
+from analysis.artifact.describing import libraries_of_this, lock_text
 from analysis.errors import StoreError
 from analysis.version import VERSION
 

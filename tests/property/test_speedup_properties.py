@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from analysis.data.matrix import PerformanceMatrix
-from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
-from analysis.methods.speedup_test.protocol import LEVELS
+from analysis.methods.speedup_test.compare import LEVELS, speedup_test, speedup_test_suite
 from analysis.methods.speedup_test.result import SpeedupTest
 from analysis.stats.classical import ks_centred, rank_sum
 from tests.examples import examples

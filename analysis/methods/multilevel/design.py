@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...data.pair import Match, match
 from ...pages import number_format as figures
-from ...pages.difference import Difference
 from ...pages.model import Caution, ShortSentence, plain
+from ...pages.number_format import Difference
 from ...stats.samples import Array, Flags, Integers
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...pages import number_format as figures
-from ...pages.difference import Compared
 from ...pages.model import (
     Caution,
     Cell,
@@ -21,7 +20,7 @@ from ...pages.model import (
     section,
     table_of,
 )
-from ...pages.number_format import outcome_word
+from ...pages.number_format import Compared, outcome_word
 from ...words import Name, apart
 from .failures import fisher
 from .lines import UNEQUAL_VALUES, WIDEST, LineParts, is_printed, spread_of, times_as_many

@@ -10,7 +10,7 @@ import analysis.methods.hpt.page as hpt
 import analysis.methods.mixture.metrics_page as plane
 import analysis.methods.mixture.report as mixture
 import analysis.methods.multilevel.result as multilevel
-import analysis.report.page as report
+import analysis.report.assembling as report
 import analysis.verdict.result as verdict
 import harness.commands.doctor_page as doctor
 import harness.fleet.status as fleet

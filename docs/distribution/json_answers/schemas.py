@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from analysis.artifact.bundle import Bundled
+from analysis.artifact.reproduce import Rerun
 from analysis.artifact.reproduction import Reproduction
-from analysis.artifact.rerun import Rerun
 from analysis.data.fleet import MergedFleet
 from analysis.data.merging import Merged
 from analysis.diagnose.estimators import EstimatorSpread
@@ -39,7 +39,7 @@ from analysis.plan.error_rates import CoverageStudy, RejectionStudy
 from analysis.plan.hosts import HostPlan
 from analysis.plan.runs import RunPlan
 from analysis.plan.sessions import SessionPlan
-from analysis.report.page import Report
+from analysis.report.assembling import Report
 from analysis.verdict.compare import CompareAnswer
 from analysis.verdict.comparison_result import TrialComparison
 from analysis.verdict.gate import Gate

@@ -14,8 +14,7 @@ from markupsafe import Markup
 from analysis.plots import dots, plot
 from analysis.plots.axes import Scale, read_out
 from analysis.report import assembling as shell
-from analysis.report.assembling import html_page
-from analysis.report.page import Chapter, Report
+from analysis.report.assembling import Chapter, Report, html_page
 from tests.processes import wait_until
 
 RAW = {"runs": [1.5, 2.5], "name": "</script>"}

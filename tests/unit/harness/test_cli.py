@@ -23,8 +23,7 @@ from analysis.errors import (
 )
 from harness import cli
 from harness.commands import command_parser
-from harness.commands.command_parser import CommandParser
-from harness.commands.help_page import EXIT_CODES
+from harness.commands.command_parser import EXIT_CODES, CommandParser
 from harness.errors import (
     HostError,
     LauncherDiedError,

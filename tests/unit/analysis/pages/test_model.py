@@ -26,7 +26,6 @@ from analysis.pages.model import (
     Caution,
     Column,
     CommandLine,
-    Name,
     Page,
     Section,
     Sentence,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from analysis.pages import number_format as figures
-from analysis.pages.difference import Difference
-from analysis.pages.number_format import outcome_word, word_of
+from analysis.pages.number_format import Difference, outcome_word, word_of
 from analysis.words import shorten
 
 

@@ -27,8 +27,7 @@ from analysis.pages import (
     as_text,
 )
 from analysis.pages.model import Page, Table, Value
-from analysis.report.assembling import assemble, html_page
-from analysis.report.page import Report, brief_page
+from analysis.report.assembling import Report, assemble, brief_page, html_page
 from analysis.report.subject import subjects_of
 from analysis.words import shown
 

@@ -22,8 +22,7 @@ from analysis.pages import (
     as_text,
 )
 from analysis.record.fleet import read_fleet, write_fleet
-from analysis.report.assembling import assemble, html_page
-from analysis.report.page import brief_page, data_page
+from analysis.report.assembling import assemble, brief_page, data_page, html_page
 from analysis.report.subject import subject_of
 from analysis.verdict.fleet import judge_fleet
 from analysis.verdict.judging import judge

@@ -11,8 +11,7 @@ from html import unescape
 import pytest
 
 from analysis.pages.model import Caution, Column, Section, Sentence, Table, Value, section
-from analysis.report.assembling import html_page, table_html
-from analysis.report.page import Chapter, Report, brief_page
+from analysis.report.assembling import Chapter, Report, brief_page, html_page, table_html
 
 
 def told(*, anchor, title, sections):

@@ -19,8 +19,7 @@ from analysis.pages import as_markup, as_markup as as_csv, as_text
 from analysis.pages.model import text_of
 from analysis.record.manifest import read_manifest
 from analysis.record.profiles import PROFILE, profiles_of, read_profile
-from analysis.report.assembling import assemble, html_page
-from analysis.report.page import brief_page, data_page
+from analysis.report.assembling import assemble, brief_page, data_page, html_page
 from analysis.report.subject import subject_of, subjects_of
 from analysis.report.why import chapter, profiles_beside
 from tests.profiled import CALLS, profile_beside

@@ -19,8 +19,7 @@ import pytest
 from analysis.options import COMMANDS
 from analysis.record.trial_files import Finding
 from harness.commands import doctor_page
-from harness.commands.command_parser import parser_of as parser_with
-from harness.commands.help_page import EXIT_CODES, GROUPS
+from harness.commands.command_parser import EXIT_CODES, GROUPS, parser_of as parser_with
 from tests.unit.harness.commands.conftest import execute
 
 MEASURING = [name for name, one in COMMANDS.items() if one.module.startswith("harness")]

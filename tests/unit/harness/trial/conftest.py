@@ -16,8 +16,7 @@ import pytest
 from harness.campaign.model import Command, Isolation
 from harness.launch.exchange import LaunchRequest
 from harness.launch.matching import Interrupted, Interrupts
-from harness.trial.execution import Options, start
-from harness.trial.resume import Begun, resume, trial_to_resume
+from harness.trial.execution import Begun, Options, resume, start, trial_to_resume
 from tests import virtual
 
 

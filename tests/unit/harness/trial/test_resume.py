@@ -25,11 +25,7 @@ from harness.campaign.schema import (
 )
 from harness.launch.matching import Interrupted
 from harness.trial.builds import drift, refuse, settle, target_drift
-from harness.trial.folder import is_written_now
-from harness.trial.outcomes import still_to_do
-from harness.trial.plan import plan_session, planned_runs
-from harness.trial.progress import trials_in
-from harness.trial.resume import (
+from harness.trial.execution import (
     campaign_drift,
     check_plan,
     defaults_of,
@@ -37,6 +33,10 @@ from harness.trial.resume import (
     trial_begun,
     trial_to_resume,
 )
+from harness.trial.folder import is_written_now
+from harness.trial.outcomes import still_to_do
+from harness.trial.plan import plan_session, planned_runs
+from harness.trial.progress import trials_in
 from harness.trial.writer import Store
 
 

@@ -22,8 +22,7 @@ from analysis.words import command_line
 from harness.campaign.resolve import load_campaign
 from harness.errors import HostError
 from harness.trial.ending import command_to_continue
-from harness.trial.execution import Options
-from harness.trial.resume import trial_begun
+from harness.trial.execution import Options, trial_begun
 from harness.trial.sitting import comparison_to_resume, measure, plan_sitting, resume_sitting
 from harness.trial.writer import Store
 

@@ -15,8 +15,7 @@ from hypothesis import example, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from analysis.artifact.archive import Author
-from analysis.artifact.describing import read_about
-from analysis.artifact.documents import _safe, _ticked, family_and_given
+from analysis.artifact.describing import _safe, _ticked, family_and_given, read_about
 from analysis.artifact.packed_campaign import NamedPath, files_matching, named_files
 from analysis.errors import CampaignError
 from analysis.record.fleet import FleetHost, read_fleet, write_fleet

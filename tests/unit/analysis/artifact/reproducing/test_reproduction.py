@@ -15,7 +15,7 @@ import pytest
 
 from analysis.artifact.archive import Archive, open_archive
 from analysis.artifact.claims import pointed
-from analysis.artifact.documents import readme_text
+from analysis.artifact.describing import readme_text
 from analysis.artifact.recomputing import Commands, LimitReachedError, Limits
 from analysis.artifact.reproduce import check_archive, reproduce, unpack_bundle
 from analysis.artifact.reproduction import Difference, Recomputation

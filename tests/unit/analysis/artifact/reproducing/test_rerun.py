@@ -5,8 +5,7 @@ import shutil
 
 import pytest
 
-from analysis.artifact.reproduce import receive_bundle
-from analysis.artifact.rerun import Rerun, RerunTrial, judge_reruns
+from analysis.artifact.reproduce import Rerun, RerunTrial, judge_reruns, receive_bundle
 from analysis.errors import UsageError
 
 from .conftest import handmade, write_bundle

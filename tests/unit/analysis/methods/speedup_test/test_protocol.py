@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.speedup_test.compare import speedup_test
-from analysis.methods.speedup_test.protocol import LEVELS, risk_of
+from analysis.methods.speedup_test.compare import LEVELS, risk_of, speedup_test
 from analysis.methods.speedup_test.result import (
     F_TEST,
     KOLMOGOROV,

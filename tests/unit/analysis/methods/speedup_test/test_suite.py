@@ -9,7 +9,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, SidesWarning, UsageError
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite
-from analysis.methods.speedup_test.original_tool import report_text
+from analysis.methods.speedup_test.original import report_text
 from analysis.methods.speedup_test.result import SpeedupSuite, proportion
 from analysis.pages.as_text import render
 from analysis.pages.model import Caution

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, UsageError
-from analysis.methods.speedup_test.original_config import (
+from analysis.methods.speedup_test.original import (
     NothingLeftError,
     looks_like_speedup_config,
     read_speedup_config,

@@ -8,8 +8,7 @@ import pytest
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError, UsageError
 from analysis.methods.speedup_test.compare import speedup_test_suite
-from analysis.methods.speedup_test.original_config import LeftOut, NothingLeftError
-from analysis.methods.speedup_test.original_tool import OriginalFiles
+from analysis.methods.speedup_test.original import LeftOut, NothingLeftError, OriginalFiles
 from analysis.methods.speedup_test.result import SpeedupSuite
 
 OUT = LeftOut(name="bad", line=3, reasons=("File 'x' is not readable: gone",))

@@ -9,19 +9,15 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.methods.speedup_test.compare import speedup_test_suite
-from analysis.methods.speedup_test.original_config import (
+from analysis.methods.speedup_test.original import (
+    COLUMNS,
+    UNAVAILABLE,
     LeftOut,
     SpeedupConfig,
     read_speedup_config,
-)
-from analysis.methods.speedup_test.original_tool import (
-    COLUMNS,
-    UNAVAILABLE,
-    failure_text,
     report_text,
     results_text,
     speedup_test_config,
-    status_text,
     warning_text,
     warnings_of,
 )
@@ -175,14 +171,6 @@ def test_coefficients_keep_their_digits() -> None:
 def test_benchmark_without_a_name_is_a_bug() -> None:
     with pytest.raises(ValueError, match="has a name"):
         results_text(suite(replace(benchmark("a"), name=None)))
-
-
-# ---- .status
-
-
-def test_status() -> None:
-    assert status_text(1.23456) == "elapsed time: 1.235 s\n"
-    assert failure_text("all is bad").startswith("error: all is bad\n")
 
 
 # ---- .warning
