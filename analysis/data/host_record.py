@@ -151,8 +151,7 @@ class RecordedProgram:
     """The executable of a cell as one segment of a session found it.
 
     `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
-    With `of_session` the session's build made it: other sessions have other bytes. `path`: Where
-    it lay, unless it is a script, which may execute anything.
+    With `of_session` the session's build made it: other sessions have other bytes.
     """
 
     benchmark: str
@@ -161,7 +160,6 @@ class RecordedProgram:
     segment: int
     sha256: str | None
     of_session: bool = False
-    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +227,6 @@ def _programs(path: Path, most: int) -> Iterator[RecordedProgram]:
                     segment=in_segment,
                     sha256=sha256 if isinstance(sha256, str) else None,
                     of_session=of_one_session(about),
-                    path=about.get("path") if about.get("kind") == "elf" else None,
                 )
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
@@ -19,7 +17,7 @@ from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
-from ..pages.model import Caution, Page, ShortSentence, page, section, table_of
+from ..pages.model import Page, page, section, table_of
 from ..pages.result import Result
 from ..record.fleet import HostState
 from ..stats.arguments import between, checks_arguments, numbers, stream
@@ -373,21 +371,6 @@ def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[resul
         yield result.TwoBinaries(variant, tuple(benchmarks), programs, times)
 
 
-def _one_binary(record: HostRecord, variants: Sequence[str]) -> Iterator[Caution]:
-    """Name the variants that were to be two programs, at two paths, and are one by their bytes in all sessions."""
-    hashes, paths = defaultdict[str, dict[Any, Any]](dict), defaultdict[str, set[str | None]](set)
-    for run in record.programs:
-        hashes[run.variant][run.benchmark, run.session, run.segment] = run.sha256
-        paths[run.variant].add(run.path)
-    for one, other in combinations(filter(hashes.__contains__, variants), 2):
-        known = None not in {*hashes[one].values(), *paths[one], *paths[other]}
-        if known and hashes[one] == hashes[other] and paths[one].isdisjoint(paths[other]):
-            text = f"{one} and {other} execute the same bytes, at two paths: only "
-            text += "place, arguments or environment can make a difference"
-            short = ShortSentence.of("{} and {} execute the same bytes, at two paths", one, other)
-            yield Caution("one-binary", text, (one, other), short)
-
-
 # --- What is asked from outside.
 
 
@@ -452,7 +435,7 @@ def diagnose_trial(
     findings, met = (*found.findings, *findings), tuple(_two_binaries(record, names))
     found = replace(found, metric=metric, variants=names, findings=findings, two_binaries=met)
     said = result.cautions_of(found, waits=trial.kind(metric).waits)
-    return replace(found, cautions=(*said, *_one_binary(record, names)))
+    return replace(found, cautions=tuple(said))
 
 
 @checks_arguments

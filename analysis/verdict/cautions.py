@@ -478,7 +478,7 @@ _GRAVEST = (
     "fails-always fails-more cut-off failed-left-out given-up variant-left-out outcome-unknown "
     "fails-in-one-session failures-without-sessions benchmark-missing",
     # sides that cannot be compared
-    "metric-not-asked benchmark-changed settings-differ several-hosts confounded two-binaries one-binary binary-differs input-changed "
+    "metric-not-asked benchmark-changed settings-differ several-hosts confounded two-binaries binary-differs input-changed "
     "outputs-differ one-variant-twice two-trials sessions-apart one-session one-build "
     "rows-reordered session-misstated iterations-pooled order-unknown order-of-file "
     "columns-unread read-as benchmarks-of-one-side floored not-positive below-resolution means-of-zeros without-ratio "

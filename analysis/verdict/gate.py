@@ -395,15 +395,14 @@ def _candidate(
         k: own if chances[k][0] is None else place
         for k, own, place in zip(ranks, alone, shared, strict=False)
     }
-    benchmarks = tuple(
-        replace(
-            _line(
-                line, terms, p, corrected.get(k), None if line.reason == CUT_OFF else line.reason
-            ),
-            share=shares.get(k, 1.0),
+    spoken = (None if line.reason == CUT_OFF else line.reason for line in one.benchmarks)
+    gated = (
+        _line(line, terms, p, corrected.get(k), reason)
+        for k, (line, (p, _), reason) in enumerate(
+            zip(one.benchmarks, chances, spoken, strict=True)
         )
-        for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
+    benchmarks = tuple(replace(line, share=shares.get(k, 1.0)) for k, line in enumerate(gated))
     if one.these is None:
         ratios = [x for x in benchmarks if x.line.speedup is not None and x.line.difference is None]
         measured = ratios or benchmarks

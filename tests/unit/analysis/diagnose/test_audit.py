@@ -218,26 +218,6 @@ def test_two_binaries_are_named_with_their_sessions(measured):
     assert diagnose_trial(unread).two_binaries == ()
 
 
-@pytest.mark.parametrize(
-    ("kind", "hashes", "paths", "told"),
-    [
-        ("elf", ("11", "11"), ("/a/p", "/b/p"), True),
-        ("elf", ("11", "22"), ("/a/p", "/b/p"), False),
-        ("elf", ("11", "11"), ("/a/p", "/a/p"), False),  # arguments make the variants
-        ("elf", (None, None), ("/a/p", "/b/p"), False),
-        ("script", ("11", "11"), ("/a/p", "/b/p"), False),  # which may execute anything
-    ],
-)
-def test_variants_whose_programs_are_one_are_named(measured, kind, hashes, paths, told):
-    about = [{"sha256": h, "path": p, "kind": kind} for h, p in zip(hashes, paths, strict=True)]
-    targets = {
-        f"{bench}/{name}": one for bench in "xy" for name, one in zip("ab", about, strict=True)
-    }
-    trial = measured(environment=[{"session": 1, "segment": 0, "targets": targets}])
-    assert codes(diagnose_trial(trial).cautions) == ["one-binary"] * told
-    assert diagnose_trial(trial, variants=["a"]).cautions == ()
-
-
 def test_what_each_session_builds_is_compared_within_a_session_only(measured):
     # authority: docs/layouts.md; the resumed session that was built to other bytes is two programs
     def began(session, segment, sha256):
