@@ -103,7 +103,8 @@ class _Line:
             self._screen.flush()
 
     def _draw(self, now: float) -> None:
-        text = self._fitting(self._progress(now))
+        text = cut(self._cleaned(self._progress(now)), self._columns() - 1)  # the last one is free
+        text = self._screen.clean(text)
         before, self._drawn_cells = self._drawn_cells, cells(text)
         self._drawn_at = now
         rest = before - self._drawn_cells
@@ -130,10 +131,6 @@ class _Line:
 
     def _cleaned(self, text: str) -> str:
         return self._screen.clean(text).replace("\n", " ").replace("\t", " ")
-
-    def _fitting(self, text: str) -> str:
-        """Clean a text and cut it to the terminal, whose last column stays free."""
-        return self._screen.clean(cut(self._cleaned(text), self._columns() - 1))
 
     def _columns(self) -> int:
         found = os.environ.get("COLUMNS", "")

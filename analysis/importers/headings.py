@@ -455,9 +455,8 @@ def long_mapping(
     if found is None and free:
         what += f": {_holding(headings, [k for k in free if headings[k]])} numbers"
         apart = {*ORDER, *SAY["derived"]}
-        varied = [
-            k for k in free if grid or len(set(columns[k])) > 1
-        ] or free  # keys have few values
+        # keys have few values
+        varied = [k for k in free if grid or len(set(columns[k])) > 1] or free
         plain = (k for k in varied if headings[k] and not is_setting(headings[k]))
         good = [k for k in plain if not _words(headings[k]) & apart] or free[1:] or free
         called += [k for k in free if k not in good]

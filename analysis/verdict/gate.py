@@ -395,12 +395,9 @@ def _candidate(
         k: own if chances[k][0] is None else place
         for k, own, place in zip(ranks, alone, shared, strict=False)
     }
-    spoken = (None if line.reason == CUT_OFF else line.reason for line in one.benchmarks)
     gated = (
-        _line(line, terms, p, corrected.get(k), reason)
-        for k, (line, (p, _), reason) in enumerate(
-            zip(one.benchmarks, chances, spoken, strict=True)
-        )
+        _line(line, terms, p, corrected.get(k), None if line.reason == CUT_OFF else line.reason)
+        for k, (line, (p, _)) in enumerate(zip(one.benchmarks, chances, strict=True))
     )
     benchmarks = tuple(replace(line, share=shares.get(k, 1.0)) for k, line in enumerate(gated))
     if one.these is None:

@@ -146,11 +146,6 @@ def refuse_beside_try(args: Comparing) -> None:
         raise UsageError(f"--try executes one command once, without {what}", None, fix)
 
 
-def shell_of(given: str | None) -> str | None:
-    """Give the shell that ``-S`` or ``--shell`` asks for; None for none."""
-    return None if given in (None, "none") else given or SHELL
-
-
 def output_of(given: str | None) -> str | None:
     """Give what ``--output`` names as a campaign has it; None where nothing is named."""
     known = {None: None, "pipe": "pipe", "inherit": "inherit", "null": "discard"}
@@ -241,7 +236,7 @@ def wanted_commands(args: Comparing) -> tuple[WantedCommand, ...]:
             command=_filled(typed, values),
             name=_called(typed, values, args),
             parameters=values,
-            shell=shell_of(shell),
+            shell=None if shell in (None, "none") else shell or SHELL,
             stdin=stdin,
             prepare=prepare and _filled(prepare, values),
         )
