@@ -390,7 +390,7 @@ def test_good_without_a_common_commit(repository):
         ("--all", "HEAD", "GOOD is no commit of this repository: '--all'"),
         ("--upload-pack=touch x", "HEAD", "GOOD is no commit"),
         ("a\nb", "HEAD", "GOOD is no commit of this repository: 'a␊b'"),
-        ("a\0b", "HEAD", "null byte"),
+        ("a\0b", "HEAD", "GOOD is no commit of this repository: 'a␀b'"),
         ("\udcff", "HEAD", "GOOD is no commit"),
     ],
 )
