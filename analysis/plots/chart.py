@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..record.printer import check_file, write_file
-from ..words import shown
+from ..words import shown, shown_lines
 from .axes import Axes, Key, Scale, Tick
 from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
 from .paper import SMALL, Letters, Outline, Picture, Sheet, Spots, style_of_roles
@@ -53,7 +53,7 @@ def picture_bytes(picture: Picture, kind: str, *, title: str = "", alt: str = ""
     `title`, `alt`: What the picture is, and its result in words: for search, screen readers and
     archives. They are not drawn.
     """
-    title, alt = map(shown, (title, alt))
+    title, alt = shown(title), shown_lines(alt)
     if kind == "svg":
         return picture.svg(title, alt).encode("utf-8")
     from . import converter
