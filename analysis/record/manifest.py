@@ -131,11 +131,6 @@ def read_warmup(text: str) -> WarmupIterations:
     return int(text)
 
 
-def stored_warmup(setting: WarmupIterations) -> dict[str, str]:
-    """Give what a manifest says of a metric; nothing where every iteration is judged."""
-    return {WARMUP: str(setting)} if setting else {}
-
-
 def warmup_of(about: Mapping[str, str]) -> WarmupIterations:
     """Give what a manifest says of a metric; ValueError where it can mean nothing."""
     return read_warmup(about.get(WARMUP, "0"))

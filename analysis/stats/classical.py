@@ -509,8 +509,3 @@ def interval_confidence(one_sided: float) -> float:
     It is that of the widest two-sided interval which excludes 0, and 0 where none does on that side.
     """
     return max(0.0, 2 * one_sided - 1)
-
-
-def interval_pvalue(one_sided: float) -> float:
-    """Give 1 - `interval_confidence` of a claim whose one-sided p this is, without its rounding."""
-    return min(1.0, 2 * one_sided)

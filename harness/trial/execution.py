@@ -18,7 +18,7 @@ from typing import Any
 
 from analysis.errors import CampaignError, FairtrialError, StoreError, UsageError
 from analysis.record.environment import diff
-from analysis.record.manifest import about_quantile, read_manifest, stored_warmup, utc_now
+from analysis.record.manifest import WARMUP, about_quantile, read_manifest, utc_now
 from analysis.record.shapes import opened
 from analysis.record.trial_files import (
     BUILD_METRICS,
@@ -517,7 +517,7 @@ def _metrics(campaign: Campaign, prepared: Prepared) -> dict[str, Mapping[str, s
             "unit": rule.unit,
             "better": rule.better,
             **({"when": "build"} if rule.when == "build" else {}),
-            **stored_warmup(rule.warmup_iterations),
+            **({WARMUP: str(rule.warmup_iterations)} if rule.warmup_iterations else {}),
         }
         for cell in campaign.cells
         for rule in cell.metrics

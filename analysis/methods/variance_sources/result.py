@@ -1,4 +1,4 @@
-"""Where variation comes from: components of runs, factors and modes, and their words; systems stand in `systems_page`."""
+"""Where variation comes from: components of runs, factors and modes, and their words; systems stand in `across`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...pages.as_text import natural_width
 from ...pages.model import Block, Cell, Page, Section, Table, Value, page, section, table_of
 from ...pages.result import Result
 from ...words import Name
+from .across import Across, Importance
 from .covariates import AS_LEVELS, Kind, spoken
-from .systems_page import Across, Importance, system_sections
 
 ELSEWHERE = "elsewhere"  # what a window of a circle is compared with
 ClassesBy = Literal["values", "order"]
@@ -153,6 +153,8 @@ class Sources(Result):
         parts = [*answer(self), *mode_sections(self), *component_sections(self)]
         parts += factor_sections(self)
         if self.systems:
+            from .systems_page import system_sections  # which can draw
+
             parts += system_sections(self.systems)
         of = figures.listed(self.of, 3)
         return page(self, f"sources of variation of {self.response}: {of}", *parts)

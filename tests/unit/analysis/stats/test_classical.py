@@ -19,7 +19,6 @@ from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.stats.classical import (
     f_test,
     interval_confidence,
-    interval_pvalue,
     ks_centred,
     least_shift,
     normal_positions,
@@ -265,8 +264,6 @@ def test_the_interval_technique_is_the_largest_confidence_whose_interval_exclude
     confidence = interval_confidence(1 - paired_pvalue(D, "candidate"))
     assert paired_interval(D, confidence)[0] == pytest.approx(0, abs=1e-12)
     assert interval_confidence(0.3) == 0.0
-    assert interval_pvalue(0.02) == pytest.approx(1 - interval_confidence(0.98))
-    assert interval_pvalue(0.7) == 1.0
 
 
 def test_table_3_is_that_technique_within_its_rounding():
