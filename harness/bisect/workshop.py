@@ -21,7 +21,7 @@ from typing import NamedTuple, Self
 
 from analysis.errors import StoreError, UsageError
 from analysis.record.shapes import ShapeError, is_writable, opened, parse
-from analysis.words import shown
+from analysis.words import Name, shown
 
 from ..campaign.cells import layout_seed
 from ..campaign.model import LAYOUT_SEED, Command, filled
@@ -412,7 +412,7 @@ class Workshop:
             what = "the folder holds something else"
             fix = "name an empty one, or one of an earlier bisection"
         if what is not None:
-            raise UsageError(what, f"--work-dir {shown(str(folder))}", fix)
+            raise UsageError(what, f"--work-dir {Name(folder)}", fix)
 
     def _unlock(self) -> None:
         if self._lock is not None:
