@@ -17,7 +17,7 @@ from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.estimates import exact_values
 from ..methods.multilevel.law import Looks
-from ..methods.multilevel.values import hidden, spread_of_runs, steps_in
+from ..methods.multilevel.values import HIDDEN, spread_of_runs, steps_in
 from ..pages import number_format as figures
 from ..pages.model import (
     Caution,
@@ -358,7 +358,7 @@ def _steps_of(
     ):
         least = math.exp(min(np.log(one).mean() for one in runs))
         log = float(np.nan_to_num(math.log1p(step / least)))
-        yield counted, log, 0.0 if counted or not hidden(spread_of_runs(runs), log) else log
+        yield counted, log, log if not counted and spread_of_runs(runs) < HIDDEN * log else 0.0
 
 
 _SMALL = 0.01  # a step that may be one of layout

@@ -399,7 +399,10 @@ class Sessions:
             after=self._after,
             builds=self.builds,
             programs=lambda place: self._built(place).identity,
-            **{k: getattr(asked, k) for k in ("looks", "risk", "margin", "sessions_max")},
+            looks=asked.looks,
+            risk=asked.risk,
+            margin=asked.margin,
+            sessions_max=asked.sessions_max,
             unit=self.question.info.unit,
             cut=self._cut,
         )

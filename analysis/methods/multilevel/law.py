@@ -221,7 +221,7 @@ class ErrorLaw:
         """Give half the width of the interval; nan where there is none, 0 where the error is 0."""
         with np.errstate(invalid="ignore", over="ignore"):
             half = np.where(error == 0, 0.0, self.multiplier(freedom) * error)
-        some = _in_parts(error, freedom, parts)
+        some = np.asarray((error > 0) & np.isnan(freedom))
         if parts is not None and some.any():
             half[some] = _bound(_chosen(parts, some), np.full(int(some.sum()), self.alpha))
         return np.where(np.isfinite(half), half, np.nan)
@@ -243,7 +243,7 @@ class ErrorLaw:
         else:
             p = 2.0 * stdtr(freedom, -t)
         p = np.where(known & ~np.isnan(freedom), np.maximum(p, _LEAST), np.nan)
-        some = _in_parts(error, freedom, parts)
+        some = known & np.isnan(freedom)
         if parts is not None and some.any():
             far, mine = np.abs(np.broadcast_to(estimate, some.shape)[some]), _chosen(parts, some)
             # the level at which the bound's half-width is the distance, by halving
@@ -274,11 +274,6 @@ class ErrorLaw:
         """Give the p of H0: the true value is 0 or less."""
         p = self.pvalue(found.estimate, found.error, found.freedom, found.parts)
         return np.where(found.estimate > 0, p / 2, 1 - p / 2)
-
-
-def _in_parts(error: Array, freedom: Array, parts: ErrorParts | None) -> Flags:
-    """Tell which errors have parts with a quantile each."""
-    return np.asarray((error > 0) & np.isnan(freedom) & (parts is not None))
 
 
 def _chosen(parts: ErrorParts, some: Flags) -> ErrorParts:

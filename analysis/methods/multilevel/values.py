@@ -139,6 +139,7 @@ def _in_sessions(matrix: PerformanceMatrix, wanted: set[object]) -> PerformanceM
 
 
 _NEAR = 1e-6
+HIDDEN = 0.5 - _NEAR  # of a step, both of logs: of runs that vary by less none may show it
 
 
 def resolution_of(
@@ -163,7 +164,7 @@ def resolution_of(
     ours, theirs = (log * np.sqrt(shares / 12.0) / count for shares, count in _rounding(layout))
     with np.errstate(invalid="ignore"):
         spread = np.array([spread_of_runs(sides) for sides in samples])
-        coarse = ~exact & (zeroed | hidden(spread, log))
+        coarse = ~exact & (zeroed | (spread < HIDDEN * log))
     return Resolution(
         step=step,
         sources=sources,
@@ -172,11 +173,6 @@ def resolution_of(
         floor_theirs=theirs,
         added=np.where(np.isnan(log), np.nan, np.where(coarse, log, 0.0)),
     )
-
-
-def hidden(spread: Array | float, step: Array | float) -> Flags:
-    """Tell where runs vary by less than half a step, both of logs: no run may show it."""
-    return np.asarray(spread < (0.5 - _NEAR) * step)
 
 
 def steps_in(
