@@ -17,8 +17,7 @@ from ..record.manifest import judge_words, read_manifest
 from ..record.run_numbers import Better
 from ..stats.multiplicity import Correction
 from ..words import Name, apart
-from .alarm import NEWEST, Alarm
-from .changes import FEWEST, REFERENCES, Step
+from .changes import FEWEST, NEWEST, REFERENCES, Alarm, Step
 from .night_values import Night, NightSeries, moment_of
 
 Cause = Literal["program", "both", "host", "host-or-program"]

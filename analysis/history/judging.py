@@ -18,17 +18,21 @@ from ..pages.result import Condition, parse_condition
 from ..record.environment import Change, diff
 from ..stats.arguments import counted
 from ..stats.multiplicity import Correction, adjusted, check_correction
-from .alarm import (
+from .changes import (
     FEWEST,
     NEWEST,
     NIGHTS,
+    RISKS,
+    Changes,
     Direction,
     alarm_of,
     banerjee_half,
     begin_of_reference,
+    changes_at,
     half_of,
+    looked_at,
+    step_of,
 )
-from .changes import RISKS, Changes, changes_at, looked_at, step_of
 from .judged import (
     YESTERDAY,
     Cause,

@@ -31,7 +31,6 @@ OWN = ("tests/calibration/passed.py", "tests/calibration/passed.json")
 SUBJECTS = (
     "analysis/diagnose/modes.py",
     "analysis/diagnose/value_modes.py",
-    "analysis/history/alarm.py",
     "analysis/history/changes.py",
     "analysis/history/judged.py",
     "analysis/history/judging.py",

@@ -18,7 +18,7 @@ from scipy.stats import binom, ttest_ind
 
 from analysis import changes, find_steps
 from analysis.history import changes as module
-from analysis.history.alarm import alarm_of
+from analysis.history.changes import alarm_of
 from analysis.history.step_search import StepSearch
 from analysis.stats.arguments import stream
 from tests.calibration.made_pairs import at_most

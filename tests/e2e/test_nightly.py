@@ -162,7 +162,7 @@ def test_the_script_of_a_growing_trial_adds_a_session_every_night(lab, execute):
 
 def test_the_nights_of_the_table_are_those_that_the_alarm_takes():
     """Authority: `order_of`, which is exact for exchangeable nights of any law."""
-    from analysis.history.alarm import NEWEST, NIGHTS, order_of
+    from analysis.history.changes import NEWEST, NIGHTS, order_of
 
     rows = re.findall(r"(?m)^\| (\d+) \| (\d) \|$", PAGE)
     risk = 0.05 / 100 / len(NIGHTS)

@@ -11,7 +11,6 @@ from scipy.stats import mannwhitneyu, t, ttest_ind
 
 from analysis import changes
 from analysis.errors import AnalysisError, UsageError
-from analysis.history.alarm import order_of
 from analysis.history.changes import (
     GRID,
     LENGTHS,
@@ -20,6 +19,7 @@ from analysis.history.changes import (
     inflation_for,
     law_of,
     looked_at,
+    order_of,
     pvalues,
     tails,
     windows_of,
