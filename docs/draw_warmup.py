@@ -16,9 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.plots.axes import quantity_scale
+from analysis.plots.axes import Sheet, quantity_scale
 from analysis.plots.chart import arranged, write_picture
-from analysis.plots.paper import Sheet
 from analysis.report.run_figures import RunIterations, panel_of
 from analysis.stats.steady_state import steady_state
 

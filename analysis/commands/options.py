@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..data.number_text import Decimal, Layout
     from ..importers.reader import Reading, Sides
     from ..pages.result import Result
-    from ..plots.paper import Sheet
+    from ..plots.axes import Sheet
     from ..record.manifest import WarmupIterations
     from ..record.run_numbers import Better
 
@@ -134,7 +134,7 @@ class Setting(Given):
 
     def sheet(self) -> Sheet:
         """Give the sheet that the options ask for."""
-        from ..plots.paper import Sheet
+        from ..plots.axes import Sheet
 
         said = {name: value for name, value in vars(self).items() if value is not None}
         sheet = Sheet(**{"font_size": 8.0} | said)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
     from ..methods.resampling.biplot import Biplot, Scale
     from ..pages.model import Caution
-    from ..plots.paper import Sheet
+    from ..plots.axes import Sheet
     from ..report.assembling import Report
     from ..report.figures import Drawing
     from ..report.subject import Subject

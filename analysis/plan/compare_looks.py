@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..data.matrix import CutOff, PerformanceMatrix
-from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
 from ..methods.multilevel.compare import multilevel
-from ..methods.multilevel.law import ErrorLaw, Looks
+from ..methods.multilevel.law import AT_LOOKS, ErrorLaw, Looks, sessions_needed
 from ..record.trial_files import LooksPlan, next_look
 
 if TYPE_CHECKING:

@@ -30,9 +30,8 @@ from ..methods.resampling.bootstrap import bootstrap_speedup
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, cautions_of, merged, page, section, table_of
 from ..pages.result import Result
-from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
+from ..plots.axes import Axes, Key, Picture, Scale, Sheet, quantity_scale, quantity_ticks
 from ..plots.chart import arranged
-from ..plots.paper import Picture, Sheet
 from ..stats import classical
 from ..stats.arguments import checks_arguments, chosen, counted, named
 from ..stats.classical import Alternative

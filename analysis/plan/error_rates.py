@@ -35,9 +35,8 @@ from ..methods.resampling.randomization import randomization_test
 from ..pages import number_format as figures
 from ..pages.model import Page, Value, page, table_of
 from ..pages.result import Result
-from ..plots.axes import Axes, Key, Scale, quantity_scale, quantity_ticks
+from ..plots.axes import Axes, Key, Picture, Scale, Sheet, quantity_scale, quantity_ticks
 from ..plots.chart import arranged
-from ..plots.paper import Picture, Sheet
 from ..stats.arguments import checks_arguments, chosen, named, stream
 from ..stats.classical import Alternative, paired_interval, paired_pvalue, student_pvalue
 from ..stats.workers import Progress

@@ -17,10 +17,20 @@ import numpy as np
 from ..errors import UsageError
 from ..record.printer import check_file, write_file
 from ..words import shown, shown_lines
-from .axes import Axes, Key, Scale, Tick
-from .marks import Curve, Dots, Line, Mark, Rect, Segments, Text
-from .paper import SMALL, Letters, Outline, Picture, Sheet, Spots, style_of_roles
-from .texts import Box, apart, broken, wide
+from .axes import (
+    SMALL,
+    Axes,
+    Key,
+    Letters,
+    Outline,
+    Picture,
+    Scale,
+    Sheet,
+    Spots,
+    Tick,
+    style_of_roles,
+)
+from .marks import Box, Curve, Dots, Line, Mark, Rect, Segments, Text, apart, broken, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -22,9 +22,8 @@ from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox, IdentityTransform
 
 from ..words import shown
-from .marks import PRINT
-from .paper import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style
-from .texts import CODES, plain
+from .axes import OPEN, SHAPES, Letters, Outline, Picture, Spots, Style
+from .marks import CODES, PRINT, plain
 
 _agg: Any = backend_agg  # which have no types
 _pdf: Any = backend_pdf

@@ -32,8 +32,8 @@ from ..pages.model import (
     text_of,
 )
 from ..pages.result import Result, cautions_to_dict, plain
+from ..plots.axes import Sheet
 from ..plots.marks import DARK, LIGHT, PRINT
-from ..plots.paper import Sheet
 from ..registry import CHAPTERS, function, shipped
 from ..verdict.cautions import host_cautions_in, shown_cautions
 from ..verdict.sentence import with_whole_interval

@@ -28,10 +28,9 @@ from ..pages.model import (
     value_of,
 )
 from ..pages.number_format import counted, listed, quantity, significant, span
-from ..plots.axes import Axes, Key, Scale, Tick, quantity_axis, quantity_scale
+from ..plots.axes import Axes, Key, Picture, Scale, Sheet, Tick, quantity_axis, quantity_scale
 from ..plots.chart import arranged
 from ..plots.marks import COLOURS
-from ..plots.paper import Picture, Sheet
 from ..record.manifest import needed, quantile_about
 from ..stats.samples import Array
 from ..verdict.sentence import quantile_sentences

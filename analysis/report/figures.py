@@ -21,11 +21,9 @@ from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot
-from ..plots.axes import Axes
+from ..plots.axes import Axes, Picture, Sheet
 from ..plots.chart import ENDINGS, POINT, arranged, write_picture
-from ..plots.marks import COLOURS, style_of
-from ..plots.paper import Picture, Sheet
-from ..plots.texts import wide
+from ..plots.marks import COLOURS, style_of, wide
 from ..record.printer import write_file
 from ..registry import FIGURES, FigureKind, function
 from ..stats.classical import normal_positions

@@ -25,10 +25,9 @@ from ..pages.model import (
     table_of,
 )
 from ..pages.number_format import span
-from ..plots.axes import ratio_axis, ratio_scale, rows_down
+from ..plots.axes import Picture, Sheet, ratio_axis, ratio_scale, rows_down
 from ..plots.chart import arranged
 from ..plots.marks import style_of
-from ..plots.paper import Picture, Sheet
 from ..record.fleet import is_fleet
 from ..stats.arguments import stream
 from ..verdict.panel import ONE_VALUE, methods_table, reasons_section, sessions_are_runs

@@ -20,6 +20,7 @@ from ..plots.axes import (
     Axes,
     Key,
     Scale,
+    Sheet,
     Tick,
     quantity_axis,
     quantity_scale,
@@ -29,7 +30,6 @@ from ..plots.axes import (
 )
 from ..plots.chart import POINT, arranged
 from ..plots.marks import COLOURS
-from ..plots.paper import Sheet
 from ..record.shapes import MOST_IN_ROW
 from ..stats.arguments import stream
 from ..stats.ranks import Shift

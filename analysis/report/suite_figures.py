@@ -22,10 +22,9 @@ from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
 from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
 from ..pages.number_format import counted, outcome_word, pvalue
-from ..plots.axes import Axes, Key, Scale, Tick, ratio_axis, ratio_scale, rows_down
+from ..plots.axes import Axes, Key, Scale, Sheet, Tick, ratio_axis, ratio_scale, rows_down
 from ..plots.chart import POINT
 from ..plots.marks import COLOURS, style_of
-from ..plots.paper import Sheet
 from ..stats.arguments import stream
 from ..stats.samples import kernel_density
 from .figures import (

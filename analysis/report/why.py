@@ -29,10 +29,9 @@ from ..diagnose.why_result import (
 from ..errors import FairtrialError, StoreError
 from ..pages.model import Block, Figure, Section, Sentence, Value, section, table_of
 from ..pages.number_format import counted
-from ..plots.axes import quantity_axis, quantity_scale, rows_down
+from ..plots.axes import Picture, Sheet, quantity_axis, quantity_scale, rows_down
 from ..plots.chart import arranged
 from ..plots.marks import Style
-from ..plots.paper import Picture, Sheet
 from ..record.fleet import is_fleet
 from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
 from ..record.trial_files import Manifest

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from ..methods.multilevel.advice import chances
 from ..methods.multilevel.estimates import number_of
 from ..methods.multilevel.host_effects import (
     UNKNOWN_ERROR,
@@ -30,7 +29,7 @@ from ..methods.multilevel.host_effects import (
     error_of,
     estimates_of,
 )
-from ..methods.multilevel.law import ErrorLaw
+from ..methods.multilevel.law import ErrorLaw, chances
 from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Line
 

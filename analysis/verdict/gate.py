@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
-from ..methods.multilevel.advice import rounded, sessions_needed
 from ..methods.multilevel.compare import CUT_OFF
-from ..methods.multilevel.law import ErrorLaw, LookRisk
+from ..methods.multilevel.law import ErrorLaw, LookRisk, rounded, sessions_needed
 from ..methods.multilevel.lines import TAKEN_BACK, pvalue_at
 from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
 from ..pages import number_format as figures

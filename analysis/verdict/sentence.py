@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..methods.multilevel.advice import AT_LOOKS, sessions_needed
-from ..methods.multilevel.law import ErrorLaw
+from ..methods.multilevel.law import AT_LOOKS, ErrorLaw, sessions_needed
 from ..methods.multilevel.lines import TAKEN_BACK
 from ..methods.multilevel.page import (
     ROW_REASONS,

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.methods.multilevel.advice import (
+from analysis.methods.multilevel.law import (
     LIMIT,
+    ErrorLaw,
     Scatter,
     _AdviceQuestion,
     _least,
     advise,
     chances,
 )
-from analysis.methods.multilevel.law import ErrorLaw
 from tests.calibration.made_pairs import lower, upper
 
 pytestmark = pytest.mark.calibration

@@ -43,7 +43,7 @@ from analysis.pages.model import (
     text_of,
 )
 from analysis.pages.result import short
-from analysis.plots.texts import Box, Wanted, placed
+from analysis.plots.marks import Box, Wanted, placed
 from analysis.record.trial_files import FINDINGS, GivenUp
 from analysis.report.assembling import assemble
 from analysis.report.subject import subject_of

@@ -32,10 +32,9 @@ from ...pages.model import (
     table_of,
 )
 from ...pages.result import Result, plain
-from ...plots.axes import Axes, Key, Scale, quantity_axis
+from ...plots.axes import Axes, Key, Picture, Scale, Sheet, quantity_axis
 from ...plots.chart import arranged
 from ...plots.marks import COLOURS
-from ...plots.paper import Picture, Sheet
 from ...stats.arguments import checks_arguments, numbers
 from ...stats.samples import Array, Flags, Indices, Integers, read_only
 from .metrics_fit import (

@@ -13,7 +13,9 @@ from ...pages import number_format as figures
 from ...plots.axes import (
     Axes,
     Key,
+    Picture,
     Scale,
+    Sheet,
     Tick,
     density_axis,
     quantity_axis,
@@ -21,7 +23,6 @@ from ...plots.axes import (
     quantity_ticks,
 )
 from ...plots.chart import arranged
-from ...plots.paper import Picture, Sheet
 from ...stats.samples import Array
 from .model import Mixture
 

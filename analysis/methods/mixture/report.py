@@ -48,7 +48,7 @@ from .single_run import (
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
-    from ...plots.paper import Picture
+    from ...plots.axes import Picture
     from ...record.run_numbers import Better
 
 _PAIRS = 8  # pairs printed

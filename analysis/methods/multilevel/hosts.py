@@ -26,7 +26,6 @@ from ...errors import InsufficientDataError
 from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.samples import Array, Flags, Indices, Integers
-from .advice import Scatter, advise
 from .compare import bounded, bounded_suite, together
 from .estimates import (
     FAR,
@@ -43,7 +42,7 @@ from .estimates import (
 )
 from .failures import Failing, failing_over_hosts
 from .host_effects import HostTable, differences_of, effects_of, table_of
-from .law import Decisions, ErrorLaw, Looks, decide
+from .law import Decisions, ErrorLaw, Looks, Scatter, advise, decide
 from .lines import (
     TAKEN_BACK,
     corrected,

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...errors import AnalysisError
 from ...stats.samples import Array, Flags
-from .advice import Scatter, lazy_advice
 from .design import PAIRS, Design, Tables, totals_of
 from .estimates import (
     FAR,
@@ -37,7 +36,7 @@ from .estimates import (
     unjudged,
 )
 from .failures import Failing, fisher
-from .law import Decisions, ErrorLaw, decide, word_by_interval
+from .law import Decisions, ErrorLaw, Scatter, decide, lazy_advice, word_by_interval
 from .result import Line, MoreSessions
 
 if TYPE_CHECKING:

@@ -28,10 +28,9 @@ from numpy.typing import ArrayLike
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import model as pages, number_format as figures
 from ...pages.result import Result, plain
-from ...plots.axes import Axes, Key, Scale as AxisScale, Tick, quantity_ticks
+from ...plots.axes import SMALL, Axes, Key, Picture, Scale as AxisScale, Sheet, Tick, quantity_ticks
 from ...plots.chart import arranged
-from ...plots.paper import SMALL, Picture, Sheet
-from ...plots.texts import Box, Placed, Wanted, placed, wide
+from ...plots.marks import Box, Placed, Wanted, placed, wide
 from ...stats.arguments import checks_arguments, chosen, numbers
 from ...stats.samples import Array, read_only
 from ...words import Name

@@ -14,8 +14,8 @@ from ...pages import model as pages, number_format as figures
 from ...pages.number_format import outcome_word
 from ...pages.result import Result, cautions_to_dict
 from ...plots import axes as plots
+from ...plots.axes import Picture, Sheet
 from ...plots.chart import arranged
-from ...plots.paper import Picture, Sheet
 from ...stats.arguments import stream
 from ...words import apart
 from .bootstrap import BootstrapInterval, Interval, Sides, bootstrap_speedup

@@ -11,9 +11,8 @@ import numpy as np
 
 from ...pages import number_format as figures
 from ...pages.model import Block, Cell, Figure, Section, Value, section, table_of
-from ...plots.axes import Axes, Scale, quantity_scale, quantity_ticks, rows_down
+from ...plots.axes import Axes, Picture, Scale, Sheet, quantity_scale, quantity_ticks, rows_down
 from ...plots.chart import arranged, stacked
-from ...plots.paper import Picture, Sheet
 from ...words import Name
 
 if TYPE_CHECKING:

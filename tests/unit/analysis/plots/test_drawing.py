@@ -20,6 +20,8 @@ from analysis.plots import dots, plot
 from analysis.plots.axes import (
     Axes,
     Scale,
+    Sheet,
+    Spots,
     quantity_axis,
     quantity_scale,
     quantity_ticks,
@@ -29,7 +31,6 @@ from analysis.plots.axes import (
 )
 from analysis.plots.chart import ENDINGS, arranged, check_picture, picture_bytes
 from analysis.plots.marks import PRINT
-from analysis.plots.paper import Sheet, Spots
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)

@@ -11,7 +11,10 @@ from hypothesis import given, settings, strategies as st
 
 from analysis.plots.axes import (
     Axes,
+    Letters,
+    Outline,
     Scale,
+    Sheet,
     density_axis,
     quantity_axis,
     quantity_ticks,
@@ -19,11 +22,22 @@ from analysis.plots.axes import (
     ratio_scale,
     ratio_ticks,
     rows_down,
+    style_of_roles,
 )
 from analysis.plots.chart import arranged
-from analysis.plots.marks import PRINT, Dots, Line, Rect, style_of
-from analysis.plots.paper import Letters, Outline, Sheet, style_of_roles
-from analysis.plots.texts import Box, Wanted, broken, em, placed, wide
+from analysis.plots.marks import (
+    PRINT,
+    Box,
+    Dots,
+    Line,
+    Rect,
+    Wanted,
+    broken,
+    em,
+    placed,
+    style_of,
+    wide,
+)
 from tests.examples import examples
 
 SHEET = Sheet(width=85, font_size=8)

@@ -21,9 +21,9 @@ from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.reader import Reading
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.methods.resampling.biplot import biplot
+from analysis.plots.axes import Sheet
 from analysis.plots.chart import picture_bytes
 from analysis.plots.marks import Curve
-from analysis.plots.paper import Sheet
 from analysis.registry import FIGURES
 from analysis.report import figures as files_files
 from analysis.report.figures import draw, draw_table, kind_of, write_all, write_drawing

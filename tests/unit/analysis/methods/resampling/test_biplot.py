@@ -10,7 +10,7 @@ import pytest
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.methods.resampling.biplot import biplot, biplot_picture
 from analysis.pages.model import Table, Value
-from analysis.plots.paper import Outline
+from analysis.plots.axes import Outline
 
 THREE = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]])
 

@@ -16,9 +16,9 @@ from analysis.methods.resampling.distribution import compare_distributions, empi
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.resampling.report import resampling_picture, resampling_report
 from analysis.pages.model import Caution, Page, Sentence, Table
+from analysis.plots.axes import Outline, Sheet
 from analysis.plots.chart import write_picture
 from analysis.plots.marks import Text
-from analysis.plots.paper import Outline, Sheet
 from analysis.stats.arguments import stream
 
 
