@@ -483,7 +483,7 @@ def _write(
     write_file(place, text)
     yield place
     if form == "latex":
-        from ..report.written import macros_of
+        from ..report.subject import macros_of
 
         numbers = place.with_name(_NUMBERS)
         write_file(numbers, macros_of(report.briefs))

@@ -20,8 +20,18 @@ from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, amount_on_hosts
 from ..words import Name
 from .assembling import Chapter, chapter_of, picture_of
-from .subject import Subject, level_of, metric_label, standing_of
-from .written import brief_of, brief_sections, column_of, few_sessions, level_text, written
+from .subject import (
+    Subject,
+    brief_of,
+    brief_sections,
+    column_of,
+    few_sessions,
+    level_of,
+    level_text,
+    metric_label,
+    standing_of,
+    written,
+)
 
 _WIDE = 110.0  # mm
 _DESCRIPTION = 200  # characters of a campaign's description

@@ -40,8 +40,7 @@ from ..verdict.sentence import with_whole_interval
 from ..version import VERSION
 from ..words import shown, shown_lines
 from .figures import draw
-from .subject import Subject, abridged, abridging
-from .written import Brief, brief_of, brief_sections
+from .subject import Brief, Subject, abridged, abridging, brief_of, brief_sections
 
 # --- A chapter: what is said of one metric under one heading, in sentences, tables and pictures.
 

@@ -18,8 +18,7 @@ from ..pages import number_format as figures
 from ..registry import shipped
 from ..verdict.result import Verdict
 from ..version import VERSION
-from .subject import Subject, first_host, level_of, ours_of
-from .written import few_sessions
+from .subject import Subject, few_sessions, first_host, level_of, ours_of
 
 
 @dataclass(frozen=True, slots=True)

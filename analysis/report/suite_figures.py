@@ -38,8 +38,7 @@ from .figures import (
     names_of,
     rows_high,
 )
-from .subject import Subject, level_of
-from .written import Written, column_of, written_of
+from .subject import Subject, Written, column_of, level_of, written_of
 
 _PANEL = 7.2  # mm of width for each point of a letter's size, that a panel in a row needs
 

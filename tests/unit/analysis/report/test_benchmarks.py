@@ -13,9 +13,8 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.pages.model import Caution, CommandLine, Figure, Sentence, Table, Value
 from analysis.report.answer import chapter as answer_of
 from analysis.report.assembling import chapter_html
-from analysis.report.benchmarks import chapter, distribution, drawn_of, iterations
+from analysis.report.benchmarks import chapter, distribution, drawn_of, iterations, published
 from analysis.report.figures import cells_of
-from analysis.report.further import published
 from analysis.report.methods_text import paragraph_of
 from analysis.report.subject import Subject
 from analysis.verdict.judging import judge, judge_sides

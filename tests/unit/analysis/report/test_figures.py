@@ -27,8 +27,7 @@ from analysis.plots.marks import Curve
 from analysis.registry import FIGURES
 from analysis.report import figures as files_files
 from analysis.report.figures import draw, draw_table, kind_of, write_all, write_drawing
-from analysis.report.subject import Subject, subject_of
-from analysis.report.written import written_of
+from analysis.report.subject import Subject, subject_of, written_of
 from analysis.stats.arguments import stream
 from analysis.stats.samples import kernel_density
 from analysis.verdict.judging import judge

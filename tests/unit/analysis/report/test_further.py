@@ -18,9 +18,8 @@ from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.speedup import hpt_speedup
 from analysis.pages.model import CommandLine, Figure, Sentence, Table, text_of
 from analysis.report.assembling import assemble, chapter_html
-from analysis.report.further import published, suite, variation
-from analysis.report.subject import Subject, subject_of, subjects_of
-from analysis.report.written import written_of
+from analysis.report.benchmarks import published, suite, variation
+from analysis.report.subject import Subject, subject_of, subjects_of, written_of
 from harness.cli import main
 
 BENCHMARKS = ("text", "logs", "json", "table", "source", "binary")

@@ -14,8 +14,14 @@ from analysis.methods.multilevel.result import Line
 from analysis.pages.as_markup import tables_of
 from analysis.pages.as_text import render
 from analysis.pages.model import Page, Value
-from analysis.report.subject import subject_of
-from analysis.report.written import brief_of, brief_sections, macros_of, written, written_of
+from analysis.report.subject import (
+    brief_of,
+    brief_sections,
+    macros_of,
+    subject_of,
+    written,
+    written_of,
+)
 
 
 def line(
