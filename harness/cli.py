@@ -12,7 +12,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from analysis.errors import FairtrialError
-    from analysis.record.manifest import WarmupIterations
     from analysis.record.printer import Printer
 
 
@@ -96,27 +95,18 @@ def _lack_of(error: BaseException) -> str | None:
     return None
 
 
-def _judging(warmup: WarmupIterations | None) -> contextlib.AbstractContextManager[None]:
-    """Let the judge leave out the warm-up iterations of each run of the trials that it reads."""
-    if warmup is None:
-        return contextlib.nullcontext()
-    from analysis.record.manifest import judging_with
-
-    return judging_with(warmup)
-
-
 @contextlib.contextmanager
 def _reading(args: Namespace) -> Iterator[None]:
-    """Read the columns of tables in the roles that are asked, and let the next commands ask the same."""
-    columns: Mapping[str, str] | None = getattr(args, "columns", None)
+    """Read without the warm-up iterations, with the columns of tables in the roles that are asked; the next commands ask the same."""
+    warmup, columns = getattr(args, "warmup_iterations", None), getattr(args, "columns", None)
     asked = {name: getattr(args, name, None) for name in ("better", "layout", "decimal", "level")}
     stated = {name: value for name, value in asked.items() if value not in (None, "process")}
-    if columns is None and not stated:
+    if warmup is None and columns is None and not stated:
         yield
         return
-    from analysis.record.manifest import reading_columns, stating
+    from analysis.record.manifest import judging_with, reading_columns, stating
 
-    with reading_columns(columns), stating(stated):
+    with judging_with(warmup), reading_columns(columns), stating(stated):
         yield
 
 
@@ -150,10 +140,7 @@ def _execute(argv: Sequence[str], out: Printer, err: Printer) -> int:
             with announced(err, found[0], quiet=getattr(args, "quiet", False)):
                 if found[0] in _BEGINNINGS:  # before anything that takes time to import
                     doing(_BEGINNINGS[found[0]])
-                with (
-                    _judging(getattr(args, "warmup_iterations", None)),
-                    _reading(args),
-                ):
+                with _reading(args):
                     code = args.run(args, out, err)
         out.flush()
     except SystemExit as stop:  # argparse has said why

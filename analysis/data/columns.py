@@ -316,8 +316,8 @@ class Columns:
         self._counted = array("b")
         self.stored: dict[str, dict[int, StoredSamples]] = {}
         self._cpu_steal = CpuSteal()
-        self._failed: list[FailedRun] = []
-        self._absent: tuple[str, ...] = ()
+        self.failed: list[FailedRun] = []
+        self.absent: tuple[str, ...] = ()  # numbers that no row has, for another version wrote it
         self.schema = manifest.schema
 
     def add(self, record: dict[str, Any]) -> None:
@@ -328,7 +328,7 @@ class Columns:
         try:
             numbers = self._numbers(record)
         except KeyError:  # of the first row that lacks a number: from here on, every row may
-            self._absent = () if self._whole else _NUMBERS  # the rows before had them all
+            self.absent = () if self._whole else _NUMBERS  # the rows before had them all
             self._numbers = self._known_of
             numbers = self._known_of(record)
         if None in numbers:
@@ -367,11 +367,11 @@ class Columns:
                 raise ValueError(f"samples of {name!r} are {about!r}")
             self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:
-            self._failed.append(shaped(FailedRun, record))
+            self.failed.append(shaped(FailedRun, record))
 
     def _known_of(self, record: dict[str, Any]) -> tuple[Any, ...]:
-        if self._absent:
-            self._absent = tuple([name for name in self._absent if name not in record])
+        if self.absent:
+            self.absent = tuple([name for name in self.absent if name not in record])
         return tuple(map(record.get, _NUMBERS))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -410,16 +410,6 @@ class Columns:
         """
         found = np.frombuffer(self._counted, dtype=np.int8)
         return read_only(found.copy()) if (found == 1).any() else None
-
-    @property
-    def absent(self) -> frozenset[str]:
-        """The numbers that no row has: the trial is of a version that did not store them."""
-        return frozenset(self._absent)
-
-    @property
-    def failed(self) -> tuple[FailedRun, ...]:
-        """The runs whose outcome is not ``ok``."""
-        return tuple(self._failed)
 
 
 def read_measurements(

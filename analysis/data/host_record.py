@@ -162,39 +162,9 @@ class RecordedProgram:
     of_session: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostRecord:
-    """The findings of a trial, and the programs at the begin of each session and segment."""
-
-    notes: tuple[HostNote, ...] = ()
-    programs: tuple[RecordedProgram, ...] = ()
-
-    @property
-    def most_lost(self) -> HostNote | None:
-        """The look before a session that saw others take most of a measured CPU; None without one."""
-        looks = (note for note in self.notes if note.check == _GAPS and note.value is not None)
-        return max(looks, key=lambda note: note.value or 0.0, default=None)
-
-    def kept_from(self, metric: str) -> HostNote | None:
-        """Give the finding that tells why a metric is not there that the campaign asks for, if one does."""
-        for note in self.notes:
-            lost = note.what.partition("; counted: ")[0]  # what could be counted stands behind it
-            counter = note.check == "counters" and metric in re.split(r"[,:;]? ", lost)
-            energy = note.check == "energy" and metric in ENERGY_METRICS
-            if note.status != "ok" and (counter or energy):
-                return note
-        return None
-
-
-def read_host_record(trial: Path) -> HostRecord:
-    """Read what the runner recorded of the host."""
-    notes = _notes(trial / FINDINGS)
-    programs = _programs(trial / ENVIRONMENT, _sessions_of(trial))
-    return HostRecord(notes=tuple(notes), programs=tuple(programs))
-
-
-def _notes(path: Path) -> Iterator[HostNote]:
-    for row in readable_rows(path):
+def read_notes(trial: Path) -> Iterator[HostNote]:
+    """Read the findings of a trial, in the order in which they were recorded."""
+    for row in readable_rows(trial / FINDINGS):
         texts = [row.get(key) for key in ("when", "check", "status", "what", "where")]
         when, check, status, what, where = (one if isinstance(one, str) else "" for one in texts)
         if where == BOOT_ARGUMENTS:
@@ -209,8 +179,27 @@ def _notes(path: Path) -> Iterator[HostNote]:
         )
 
 
-def _programs(path: Path, most: int) -> Iterator[RecordedProgram]:
-    for row in readable_rows(path):
+def most_lost(trial: Path) -> HostNote | None:
+    """Give the look before a session that saw others take most of a measured CPU; None without one."""
+    looks = (one for one in read_notes(trial) if one.check == _GAPS and one.value is not None)
+    return max(looks, key=lambda note: note.value or 0.0, default=None)
+
+
+def kept_from(trial: Path, metric: str) -> HostNote | None:
+    """Give the finding that tells why a metric is not there that the campaign asks for, if one does."""
+    for note in read_notes(trial):
+        lost = note.what.partition("; counted: ")[0]  # what could be counted stands behind it
+        counter = note.check == "counters" and metric in re.split(r"[,:;]? ", lost)
+        energy = note.check == "energy" and metric in ENERGY_METRICS
+        if note.status != "ok" and (counter or energy):
+            return note
+    return None
+
+
+def read_programs(trial: Path) -> Iterator[RecordedProgram]:
+    """Read the programs at the begin of each session and segment."""
+    most = _sessions_of(trial)
+    for row in readable_rows(trial / ENVIRONMENT):
         session, segment = _whole(row.get("session")), _whole(row.get("segment"))
         if session is None or segment is None:
             continue

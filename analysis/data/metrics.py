@@ -23,7 +23,7 @@ from ..record.run_numbers import (
 )
 from ..record.trial_files import ENERGY, NET_ENERGY, Manifest, is_of_builds
 from ..stats.samples import Flags
-from .host_record import read_host_record
+from .host_record import kept_from
 from .runs import Runs
 
 Of = Literal["run", "session", "build"]
@@ -89,7 +89,7 @@ def info_of(runs: Runs, metric: str) -> MetricInfo:
             f": fairtrial records it since version {NUMBERS[number].since}, "
             f"and {runs.manifest.tool_version} began this trial"
         )
-    elif why := read_host_record(runs.path).kept_from(metric):
+    elif why := kept_from(runs.path, metric):
         what += f", and the check {why.check!r} said why: {why.what}"
     measured = runs.manifest.origin != "imported"  # of other tools' runs they are all unknown
     there = [one for one, key in METRIC_NUMBERS.items() if measured and key not in runs.absent]

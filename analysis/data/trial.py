@@ -77,7 +77,7 @@ class Trial(Runs):
     @property
     def finished(self) -> bool:
         """Whether the trial is no longer running."""
-        return not self.running
+        return self.manifest.status != "running"
 
     @property
     def waited_ns(self) -> Array:
@@ -272,12 +272,12 @@ def read_trial(path: str | Path) -> Trial:
         cautions=tuple(cautions),
         planned_runs=planned,
         numbers=columns.numbers(path / MEASUREMENTS),
-        absent=columns.absent,
+        absent=frozenset(columns.absent),
         metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
         counted=columns.counted,
         stored=stored,
         warmup_iterations=warmup_in_force(),
-        failed=columns.failed,
+        failed=tuple(columns.failed),
         chosen=chosen,
         **fields,
     )

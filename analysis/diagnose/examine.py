@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.host_record import HostNote, HostRecord, read_host_record
+from ..data.host_record import HostNote, read_notes, read_programs
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
@@ -260,12 +260,12 @@ _TOLD: dict[str, tuple[str, ...]] = {
 }
 
 
-def _noted(record: HostRecord, trial: Trial, total: int) -> Iterator[Finding]:
+def _noted(trial: Trial, total: int) -> Iterator[Finding]:
     """Give the runner's findings that touch runs, one for each check, cell and thing that happened."""
     groups: dict[tuple[str, str], list[HostNote]] = {}
     manifest = trial.manifest
     of_sitting = manifest.looks_plan is not None and manifest.campaign_name == "compare"
-    for note in record.notes:
+    for note in read_notes(trial.path):
         if note.status in ("warn", "fail") and note.when in _TOLD.get(note.check, ()):
             # figures differ from session to session; of changes each is a thing of its own
             apart = note.check in ("drift", "environment", "input", *_OF_CELLS)
@@ -343,14 +343,14 @@ def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
         yield Finding(code="waited-for-cpu", **own, text=text)
 
 
-def _two_binaries(record: HostRecord, variants: Sequence[str]) -> Iterator[result.TwoBinaries]:
+def _two_binaries(trial: Trial, variants: Sequence[str]) -> Iterator[result.TwoBinaries]:
     """Name the variants that had different executables in two sessions, or in parts of one.
 
     Of what each session builds only the parts of a session are compared.
     """
     recorded = [
         (one.sha256, (one.variant, one.benchmark), one.session, one.of_session)
-        for one in record.programs
+        for one in read_programs(trial.path)
         if one.sha256 and one.variant in variants
     ]
     built: dict[tuple[tuple[str, str], int], set[str]] = {}
@@ -422,17 +422,16 @@ def diagnose_trial(
     between("confidence", confidence)
     metric = trial.default_metric if metric is None else metric
     info, table = trial.metric(metric), cell_tests.of_trial(trial, metric, variants)
-    record = read_host_record(trial.path)
     names = table.variants if variants is None else tuple(variants)
     chosen = [table.variants.index(name) for name in names]
     known = {"name": trial.manifest.trial, "unit": info.unit, "better": info.better}
     found = diagnosed(table, **known, confidence=confidence)
     findings = (
-        *_noted(record, trial, found.sessions),
+        *_noted(trial, found.sessions),
         *_disturbed_runs(trial, chosen),
         *_waiting_runs(trial, chosen),
     )
-    findings, met = (*found.findings, *findings), tuple(_two_binaries(record, names))
+    findings, met = (*found.findings, *findings), tuple(_two_binaries(trial, names))
     found = replace(found, metric=metric, variants=names, findings=findings, two_binaries=met)
     said = result.cautions_of(found, waits=trial.kind(metric).waits)
     return replace(found, cautions=tuple(said))

@@ -9,7 +9,7 @@ changes nothing here, a host with two speeds does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Literal
@@ -442,9 +442,10 @@ class Parts:
 _Seen = Scored | Parts
 
 
-def _moves(seen: _Seen, own: Flags, other: Flags, risk: float) -> bool:
-    """Tell whether two groups of entries go together, or one shows by itself what all together do."""
-    return _is_positive([seen.moments(own, other)], risk)
+def _moves(seen: _Seen, groups: Iterable[tuple[Flags, Flags]], risk: float) -> bool:
+    """Tell whether groups of entries go together, each with its others, or show by themselves what all together do."""
+    total, variance = map(sum, zip(*(seen.moments(*both) for both in groups), strict=True))
+    return variance > 0 and float(ndtr(-total / math.sqrt(variance))) <= risk
 
 
 def _moving_inside(seen: _Seen, groups: Mapping[int, Flags], parts: Integers) -> list[int]:
@@ -452,7 +453,7 @@ def _moving_inside(seen: _Seen, groups: Mapping[int, Flags], parts: Integers) ->
     found = []
     for k, own in groups.items() if isinstance(seen, Scored) else ():
         each = [parts == part for part in np.unique(parts[own]).tolist()]
-        if _is_positive([seen.moments(own & one, own & ~one) for one in each], _BY_ITSELF):
+        if _moves(seen, [(own & one, own & ~one) for one in each], _BY_ITSELF):
             found.append(k)
     return found
 
@@ -484,14 +485,16 @@ def _who(seen: _Seen, table: RunTable) -> Movers | None:
     there = np.unique(table.variant).tolist()
     mine = {k: seen.variant == k for k in there}
     alone = len(there) == 1
-    moving = [k for k, own in mine.items() if alone or _moves(seen, own, ~own, _WITH_OTHERS)]
+    moving = [k for k, own in mine.items() if alone or _moves(seen, [(own, ~own)], _WITH_OTHERS)]
     if len(moving) == len(there):
         return _some_benchmarks(seen, table)
     if len(moving) < (2 if isinstance(seen, Scored) else 1):  # agreement takes two
         moving = _moving_inside(seen, mine, seen.benchmark)
     among = np.isin(seen.variant, moving)
     each = {k: seen.benchmark == k for k in np.unique(seen.benchmark[among]).tolist()}
-    benchmarks = [k for k, one in each.items() if _moves(seen, among & one, among & ~one, _NAMED)]
+    benchmarks = [
+        k for k, one in each.items() if _moves(seen, [(among & one, among & ~one)], _NAMED)
+    ]
     return Movers(
         variants=tuple(table.variants[k] for k in moving),
         benchmarks=tuple(table.benchmarks[k] for k in benchmarks),
@@ -505,14 +508,14 @@ def _some_benchmarks(seen: _Seen, table: RunTable) -> Movers | None:
     It is said only where half of them or more move so clearly that the others, had they moved alike, would show it.
     """
     each = {k: seen.benchmark == k for k in np.unique(table.benchmark).tolist()}
-    moving = [k for k, own in each.items() if _moves(seen, own, ~own, _WITH_OTHERS)]
+    moving = [k for k, own in each.items() if _moves(seen, [(own, ~own)], _WITH_OTHERS)]
     among = np.isin(seen.benchmark, moving)
-    clear = [k for k in moving if _moves(seen, each[k], among & ~each[k], _CLEARLY)]
+    clear = [k for k in moving if _moves(seen, [(each[k], among & ~each[k])], _CLEARLY)]
     if len(moving) < (2 if isinstance(seen, Scored) else 1):
         moving = clear = _moving_inside(seen, each, seen.variant)
         among = np.isin(seen.benchmark, moving)
     some = moving and not among.all() and 2 * len(clear) >= len(moving)
-    if not some or _moves(seen, ~among, among, _WITH_OTHERS):
+    if not some or _moves(seen, [(~among, among)], _WITH_OTHERS):
         return None
     return Movers(
         variants=tuple(table.variants[k] for k in np.unique(table.variant).tolist()),
@@ -571,8 +574,3 @@ def _of_sessions(series: Series) -> Scored:
     stretch = np.where(ranks == 0, -1, np.arange(sessions)).reshape(-1)
     cells = (np.repeat(one[complete], sessions) for one in (series.benchmark, series.variant))
     return Scored(ranks.reshape(-1), stretch, *cells)
-
-
-def _is_positive(parts: list[tuple[float, float]], risk: float) -> bool:
-    total, variance = map(sum, zip(*parts, strict=True))
-    return variance > 0 and float(ndtr(-total / math.sqrt(variance))) <= risk

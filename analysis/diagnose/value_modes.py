@@ -75,9 +75,10 @@ def _without_few(groups: list[Floats]) -> list[Floats]:
         at = min(range(len(kept)), key=lambda k: kept[k].size)
         neighbours = (k for k in (at - 1, at + 1) if 0 <= k < len(kept))
         near = min(neighbours, key=lambda k: _gap(kept, at, k))
-        if _gap(kept, at, near) <= _FAR * _width(kept[near]) or kept[near].size < LEAST:
-            low, high = sorted((at, near))
-            kept[low : high + 1] = [np.concatenate(kept[low : high + 1])]
+        low, high = np.quantile(kept[near], (0.1, 0.9)).tolist()
+        if _gap(kept, at, near) <= _FAR * (high - low) or kept[near].size < LEAST:
+            both = slice(min(at, near), max(at, near) + 1)
+            kept[both] = [np.concatenate(kept[both])]
         else:
             del kept[at]
     return kept
@@ -86,11 +87,6 @@ def _without_few(groups: list[Floats]) -> list[Floats]:
 def _gap(groups: list[Floats], one: int, other: int) -> float:
     low, high = sorted((one, other))
     return float(groups[high][0] - groups[low][-1])
-
-
-def _width(group: Floats) -> float:
-    low, high = np.quantile(group, (0.1, 0.9))
-    return float(high - low)
 
 
 def _joined(groups: list[Floats], rng: np.random.Generator) -> list[Floats]:

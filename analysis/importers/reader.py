@@ -148,28 +148,23 @@ def open_trial(
     A fleet is one trial here, whose sessions are its hosts or those of its hosts; a caution says so. `columns` gives
     columns of tables their roles, such as ``{"value": "time_ms"}``.
     """
+    path = Path(path)
     with reading_columns(columns):
-        return _opened_trial(Path(path), level, better, by, decimal)
+        if is_fleet(path):
+            from ..data.fleet import joined_trial, open_fleet
 
+            return replace(joined_trial(open_fleet(path), by=by), level=level)
+        if is_foreign(path):
+            return replace(_imported(path, better, decimal), level=level)
+        if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
+            fix = "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another tool"
+            raise StoreError("there is no such trial", str(path), fix)
+        if is_file(str(path)):
+            from ..data.opening import open_foreign
+            from .registry import read_foreign
 
-def _opened_trial(
-    path: Path, level: str, better: Better | None, by: Unit, decimal: Decimal | None
-) -> Trial:
-    if is_fleet(path):
-        from ..data.fleet import joined_trial, open_fleet
-
-        return replace(joined_trial(open_fleet(path), by=by), level=level)
-    if is_foreign(path):
-        return replace(_imported(path, better, decimal), level=level)
-    if not (is_file(str(path)) or trial_and_variant(str(path)) == (path, None)):
-        fix = "name the directory that 'fairtrial run' printed, such as runs/NAME, or a file of another tool"
-        raise StoreError("there is no such trial", str(path), fix)
-    if is_file(str(path)):
-        from ..data.opening import open_foreign
-        from .registry import read_foreign
-
-        read_foreign(open_foreign(str(path)))  # says what cannot be read of it
-    return replace(read_trial(path), level=level)
+            read_foreign(open_foreign(str(path)))  # says what cannot be read of it
+        return replace(read_trial(path), level=level)
 
 
 def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Trial:

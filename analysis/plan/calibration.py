@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.host_record import HostNote, read_host_record
+from ..data.host_record import HostNote, most_lost
 from ..data.trial import Trial
 from ..errors import InsufficientDataError, StoreError, UsageError
 from ..pages import number_format as figures
@@ -214,7 +214,7 @@ def calibrate_trial(
     rates, alarms, relabellings = how(pairs, methods=frozenset(wanted), rng=own)
     risk = float(round(1 - confidence, 12))
     sign = -1.0 if info.better == "lower" else 1.0
-    lost = read_host_record(trial.path).most_lost
+    lost = most_lost(trial.path)
     by_session = dict(zip(pairs.benchmarks, pairs.differences(), strict=True))
     benchmarks = (
         certificates.CalibratedBenchmark(

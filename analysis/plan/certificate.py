@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ..data.host_record import read_host_record
+from ..data.host_record import most_lost
 from ..data.trial import Trial
 from ..errors import StoreError
 from ..pages import number_format as figures
@@ -153,7 +153,7 @@ def differences(
             warns.append(f"it is {days} days old")
     except ValueError:
         warns.append("its age is unknown")
-    look, before = read_host_record(trial.path).most_lost, certificate.lost_share
+    look, before = most_lost(trial.path), certificate.lost_share
     lost = None if look is None or look.value is None else look.value / 100
     if lost is not None and before is not None and lost >= max(_LOST, _TIMES_MORE * before):
         warns.append(f"others took {100 * before:.2f} % of a CPU there, {100 * lost:.2f} % here")

@@ -24,7 +24,7 @@ from ..data.host_record import (
     pinned_cpus,
     read_environments,
     read_excerpt,
-    read_host_record,
+    read_notes,
     without_homes,
 )
 from ..data.trial import Trial
@@ -295,7 +295,7 @@ class Source(NamedTuple):
 
 def source_of(trial: Trial) -> Source:
     """Read what was recorded with the runs of a trial."""
-    return Source(trial, read_environments(trial.path), read_host_record(trial.path).notes)
+    return Source(trial, read_environments(trial.path), tuple(read_notes(trial.path)))
 
 
 # --- The facts, from the first session's record and the manifest.

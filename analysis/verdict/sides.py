@@ -329,7 +329,7 @@ def counts_of(
         counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
         runs=int((trial.judged(metric) & mine).sum()),
         warmups=int((trial.warmup & mine).sum()),
-        failed=sum(not run.warmup and run.variant in variants for run in trial.failures()),
+        failed=sum(not run.warmup and run.variant in variants for run in trial.failed),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -77,7 +78,7 @@ def most_levels(n: int, k: int) -> int:
 _AROUND = np.unique(np.concatenate((np.linspace(-3, 3, 61), np.linspace(-12, 12, 49))))
 _NOISE = 64 * 2.0**-52  # rounding of s, relative to the slopes in it
 _EPS = float(np.finfo(np.float64).eps)
-_HALVINGS = {2: 16, 1: 24}  # of a bracket around a zero of s'' and s'
+_Curve = Callable[[Array], Array]
 
 
 def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
@@ -86,49 +87,39 @@ def local_maxima(log_weights: Array, means: Array, sds: Array) -> Array:
     if means.size == 1:
         return means.copy()
     unit = sds.max()
-    slope = _Slope(log_weights - np.log(sds), (means - origin) / unit, sds / unit)
+    heights, centres, widths = log_weights - np.log(sds), (means - origin) / unit, sds / unit
+    slope, steepness, turn = (partial(_slope, heights, centres, widths, k) for k in range(3))
     # slopes of components without a share may overflow: they count for nothing
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        places = (slope.means[:, None] + slope.sds[:, None] * _AROUND).ravel()
+        places = (centres[:, None] + widths[:, None] * _AROUND).ravel()
         # a component narrower than the spacing of numbers still has a left and a right
-        sides = [np.nextafter(slope.means, -np.inf), np.nextafter(slope.means, np.inf)]
+        sides = [np.nextafter(centres, -np.inf), np.nextafter(centres, np.inf)]
         grid = np.unique(np.concatenate([places, *sides]))
-        for derivative in (2, 1):
-            curve = slope.derivative(derivative)
+        for curve, halvings in ((turn, 16), (steepness, 24)):  # of a bracket around a zero
             left, right = _crossings(grid, curve(grid), falling=False)
             if left.size:
-                zeros = _halved(curve, left, right, _HALVINGS[derivative])
+                zeros = _halved(curve, left, right, halvings)
                 grid = np.unique(np.concatenate((grid, zeros)))
-        curve = slope.derivative(0)
-        left, right = _crossings(grid, curve(grid), falling=True)
-        found: Array = origin + unit * _refined(slope, left, right)
+        left, right = _crossings(grid, slope(grid), falling=True)
+        modes = _refined(slope, steepness, left, right, float(widths.min()))
+        found: Array = origin + unit * modes
     return found
 
 
-class _Slope:
-    """The slope s of the logarithm of the sum, and its derivatives."""
-
-    def __init__(self, log_heights: Array, means: Array, sds: Array) -> None:
-        self.log_heights, self.means, self.sds = log_heights, means, sds
-
-    def derivative(self, order: int) -> Callable[[Array], Array]:
-        """Give s (0), s' (1) or s'' (2) as a function; what is only rounding becomes 0."""
-
-        def curve(x: Array) -> Array:
-            z = (self.means - x[:, None]) / self.sds
-            share = self.log_heights - 0.5 * z * z
-            share = np.exp(share - share.max(axis=1, keepdims=True))
-            share /= share.sum(axis=1, keepdims=True)
-            u, steep = z / self.sds, 1 / self.sds**2
-            mean = _weighted(share, u)
-            if order == 0:
-                size = _weighted(share, np.abs(u))
-                return np.where(np.abs(mean) <= _NOISE * size, 0.0, mean)
-            apart = u - mean[:, None]
-            moment = apart * apart - steep if order == 1 else apart**3 - 3 * apart * steep
-            return _weighted(share, moment)
-
-        return curve
+def _slope(log_heights: Array, means: Array, sds: Array, order: int, x: Array) -> Array:
+    """Give the slope s of the logarithm of the sum (order 0), s' (1) or s'' (2); what is only rounding becomes 0."""
+    z = (means - x[:, None]) / sds
+    share = log_heights - 0.5 * z * z
+    share = np.exp(share - share.max(axis=1, keepdims=True))
+    share /= share.sum(axis=1, keepdims=True)
+    u, steep = z / sds, 1 / sds**2
+    mean = _weighted(share, u)
+    if order == 0:
+        size = _weighted(share, np.abs(u))
+        return np.where(np.abs(mean) <= _NOISE * size, 0.0, mean)
+    apart = u - mean[:, None]
+    moment = apart * apart - steep if order == 1 else apart**3 - 3 * apart * steep
+    return _weighted(share, moment)
 
 
 def _weighted(share: Array, values: Array) -> Array:
@@ -145,7 +136,7 @@ def _crossings(grid: Array, values: Array, *, falling: bool) -> tuple[Array, Arr
     return grid[at], grid[at + 1]
 
 
-def _halved(curve: Callable[[Array], Array], left: Array, right: Array, steps: int) -> Array:
+def _halved(curve: _Curve, left: Array, right: Array, steps: int) -> Array:
     """Narrow brackets around changes of sign by bisection."""
     start = np.sign(curve(left))
     for _ in range(steps):
@@ -159,9 +150,10 @@ def _halved(curve: Callable[[Array], Array], left: Array, right: Array, steps: i
     return left + 0.5 * (right - left)
 
 
-def _refined(slope: _Slope, left: Array, right: Array) -> Array:
+def _refined(
+    curve: _Curve, steepness: _Curve, left: Array, right: Array, narrowest: float
+) -> Array:
     """Find the modes in brackets where s falls through 0: Newton's steps, else halvings."""
-    curve, steepness = slope.derivative(0), slope.derivative(1)
     x = 0.5 * (left + right)
     for _ in range(64 if left.size else 0):
         value, fall = curve(x), steepness(x)
@@ -169,7 +161,7 @@ def _refined(slope: _Slope, left: Array, right: Array) -> Array:
         step = x - value / np.where(fall < 0, fall, -np.inf)
         inside = (fall < 0) & (step >= left) & (step <= right)
         before, x = x, np.where(inside, step, 0.5 * (left + right))
-        if (np.abs(x - before) <= _EPS * (np.abs(x) + slope.sds.min())).all():
+        if (np.abs(x - before) <= _EPS * (np.abs(x) + narrowest)).all():
             break
     return x
 

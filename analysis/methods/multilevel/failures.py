@@ -84,18 +84,18 @@ def cell_pvalue(hosts: Sequence[Fails], *, states: int = _STATES) -> float:
 
 def _as_numbers(hosts: Sequence[Fails]) -> tuple[list[_Host], int, bool]:
     """Give what each cell adds where it is the candidate's, what counts as equal, and whether it is exact."""
-    runs = {n for host in hosts for n in host.runs}
+    failed = [np.array((*h.candidate, *h.baseline), dtype=np.int64) for h in hosts]
+    runs = [np.array((*h.candidate_runs, *h.baseline_runs), dtype=np.int64) for h in hosts]
     sizes = {(len(host.candidate), len(host.baseline)) for host in hosts}
-    if len(runs) == len(sizes) == 1:
-        counts = [_Host(np.array(h.failed, dtype=np.int64), len(h.candidate)) for h in hosts]
-        return counts, 0, True
+    if np.unique(np.concatenate(runs)).size == len(sizes) == 1:
+        ours = sizes.pop()[0]
+        return [_Host(values, ours) for values in failed], 0, True
     # a failing cell of the candidate moves its host's difference by share (1 / n + 1 / m)
     weights = [1 / len(h.candidate) + 1 / len(h.baseline) for h in hosts]
     scale = _UNIT / max(weights)
     found = []
-    for host, weight in zip(hosts, weights, strict=True):
-        shares = np.array(host.failed, dtype=np.float64) / np.array(host.runs, dtype=np.float64)
-        values = np.rint(shares * weight * scale).astype(np.int64)
+    for host, lost, count, weight in zip(hosts, failed, runs, weights, strict=True):
+        values = np.rint(lost / count * weight * scale).astype(np.int64)
         found.append(_Host(values, len(host.candidate)))
     return found, round(_SHARE_TIE * scale * len(hosts)), False
 
@@ -196,10 +196,6 @@ class _Counts(NamedTuple):
     good: tuple[int, int]
     sessions: int
     hosts: tuple[Fails, ...] | None
-
-    @property
-    def fails(self) -> Fails | None:
-        return None if self.hosts is None else Fails.together(self.hosts)
 
 
 def failing_of(
@@ -316,7 +312,7 @@ def _judged(
         never = bool(one.failed[0]) and not one.good[0] and one.good[1] > 0
         clean = never and not one.failed[1] and one.sessions >= _LEAST_ALWAYS
         found[name] = Failing(
-            fails=one.fails,
+            fails=None if one.hosts is None else Fails.together(one.hosts),
             pvalue_fails=p,
             pvalue_fails_adjusted=None if p is None else place,
             reason="fails-always" if never else "fails-more" if more else None,

@@ -100,16 +100,6 @@ class Fails:
     candidate_runs: tuple[int, ...]
     baseline_runs: tuple[int, ...]
 
-    @property
-    def failed(self) -> tuple[int, ...]:
-        """Those of all cells, the candidate's first."""
-        return (*self.candidate, *self.baseline)
-
-    @property
-    def runs(self) -> tuple[int, ...]:
-        """The runs of all cells, in the same order."""
-        return (*self.candidate_runs, *self.baseline_runs)
-
     @classmethod
     def together(cls, hosts: Iterable[Fails]) -> Fails:
         """Give those of several hosts, one behind the other."""

@@ -13,10 +13,12 @@ from analysis.data.host_record import (
     RecordedProgram,
     builds_each_session,
     campaign_text,
+    kept_from,
     pinned_cpus,
     read_environments,
     read_excerpt,
-    read_host_record,
+    read_notes,
+    read_programs,
     settings_of,
     without_homes,
 )
@@ -36,26 +38,24 @@ def test_findings_and_programs(tmp_path):
     (tmp_path / ENVIRONMENT).write_text(
         json.dumps(begins) + '\n{"session": "1", "segment": 0, "targets": {}}\n'
     )
-    record = read_host_record(tmp_path)
-    assert record.notes == (HostNote(**finding),)
+    assert [*read_notes(tmp_path)] == [HostNote(**finding)]
     common = {"variant": "a", "session": 1, "segment": 0}
-    assert record.programs == (
+    assert [*read_programs(tmp_path)] == [
         RecordedProgram(benchmark="x", sha256="11", **common),
         RecordedProgram(benchmark="y", sha256=None, **common),
         RecordedProgram(benchmark="x", sha256="22", of_session=True, **common | {"variant": "b"}),
         RecordedProgram(benchmark="y", sha256="22", of_session=True, **common | {"variant": "b"}),
-    )
+    ]
 
 
 def test_values_of_other_types_are_unknown(tmp_path):
     (tmp_path / FINDINGS).write_text('{"session": true, "check": 3, "what": "one:\\ntwo"}\n')
-    (note,) = read_host_record(tmp_path).notes
+    (note,) = read_notes(tmp_path)
     assert note == HostNote(session=None, when="", check="", status="", what="one")
 
 
 def test_a_folder_without_files_has_no_record(tmp_path):
-    record = read_host_record(tmp_path)
-    assert (record.notes, record.programs) == ((), ())
+    assert [*read_notes(tmp_path), *read_programs(tmp_path)] == []
 
 
 def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
@@ -70,7 +70,6 @@ def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
             json.dumps({"session": 1, "when": "before", **row}) + "\n" for row in (counters, energy)
         )
     )
-    record = read_host_record(tmp_path)
     why = {
         name: found.check
         for name in (
@@ -82,7 +81,7 @@ def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
             "energy_net_j",
             "nothing",
         )
-        if (found := record.kept_from(name))
+        if (found := kept_from(tmp_path, name))
     }
     assert why == {
         "slots": "counters",
@@ -132,8 +131,7 @@ def test_a_sitting_s_record_is_that_of_each_session(tmp_path, synthetic):
     assert [bool(one.at) for one in found] == ["moment" in one.sections for one in found]
     assert [one.session for one in found if one.at] == [1, 3]
     assert {one.sections["host"]["name"] for one in found} == {"lab07"}
-    programs = read_host_record(tmp_path).programs
-    assert [one.session for one in programs] == [1, 2, 3, 4, 5]
+    assert [one.session for one in read_programs(tmp_path)] == [1, 2, 3, 4, 5]
 
 
 def test_what_is_no_record_tells_nothing(tmp_path):
@@ -170,7 +168,7 @@ def test_a_changed_boot_argument_is_told_without_the_arguments(tmp_path):
         "where": "kernel.boot_arguments",
     }
     (tmp_path / FINDINGS).write_text(json.dumps(finding) + "\n")
-    (note,) = read_host_record(tmp_path).notes
+    (note,) = read_notes(tmp_path)
     assert note.what == "the list of boot arguments changed"
 
 
@@ -188,7 +186,7 @@ def test_a_changed_boot_argument_is_told_without_the_arguments(tmp_path):
 def test_the_number_that_was_read(tmp_path, where, value):
     row = {"check": "load", "status": "ok", "when": "after", "what": "x", "where": where}
     (tmp_path / FINDINGS).write_text(json.dumps(row) + "\n")
-    (note,) = read_host_record(tmp_path).notes
+    (note,) = read_notes(tmp_path)
     assert note.value == value
 
 
