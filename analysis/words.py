@@ -203,12 +203,11 @@ def next_lines(words: Sequence[str], why: str = "", width: int = WIDTH) -> list[
     A command is never abbreviated. Where it does not fit, it is continued behind a backslash between two of
     its words, so that its lines can be pasted; its reason then stands below it.
     """
-    command = command_line(words)
-    whole = f"{'next':{_MARGIN}}{command}{_WHY + shown(why) if why else ''}"
+    spelled = [*map(quoted, _dashes(words))]
+    whole = f"{'next':{_MARGIN}}{' '.join(spelled)}{_WHY + shown(why) if why else ''}"
     if len(whole) <= width:
         return [whole]
     lines = [f"{'next':{_MARGIN}}"]
-    spelled = [*map(quoted, _dashes(words))]
     for number, word in enumerate(spelled):
         space = " " * (number > 0)
         last = number == len(spelled) - 1

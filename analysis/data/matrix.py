@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,6 @@ from ..record.run_numbers import Better
 from ..stats.arguments import checks_arguments, counted, numbers
 from ..stats.samples import Array, Integers, median, read_only
 from ..words import name_fields
-from .number_text import Decimal, Layout
 from .runs import POOLED, Ids, Processes, Rows, Unit, ids_of, ids_of_runs, level_caution
 
 if TYPE_CHECKING:
@@ -315,8 +314,8 @@ class PerformanceMatrix:
         *,
         better: Better,
         unit: str = "s",
-        layout: Layout | None = None,
-        decimal: Decimal | None = None,
+        layout: Literal["rows", "columns"] | None = None,
+        decimal: Literal["comma", "point"] | None = None,
         name: str | None = None,
     ) -> Self:
         """Read a matrix, or a list of numbers, from a text or JSON file of any name.

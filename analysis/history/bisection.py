@@ -37,8 +37,7 @@ from ..pages.number_format import (
     significant,
 )
 from ..pages.result import Result
-from ..record.commits import BISECTION, NamedCommit
-from ..record.manifest import judge_words
+from ..record.manifest import BISECTION, NamedCommit, judge_words
 from ..record.run_numbers import METRIC_NUMBERS
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..stats.multiplicity import adjusted

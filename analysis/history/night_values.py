@@ -30,10 +30,9 @@ from ..importers.registry import read_foreign
 from ..methods.multilevel.design import disagreeing
 from ..methods.multilevel.values import SessionMeans, means_of_one, means_of_pair
 from ..pages.model import Caution
-from ..record.commits import BISECTION
 from ..record.environment import commits_of_all, of_one_session
 from ..record.fleet import is_fleet, read_fleet, trial_place
-from ..record.manifest import read_manifest
+from ..record.manifest import BISECTION, read_manifest
 from ..record.profiles import cell_name, is_profiles
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, lines_of, opened, parse, readable_rows

@@ -25,7 +25,7 @@ from ..importers.importing import joined_processes
 from ..importers.registry import BARE, UNKNOWN, read_foreign
 from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed
-from ..record.commits import (
+from ..record.manifest import (
     NO_PROGRAMS,
     for_reading,
     is_cut_off,

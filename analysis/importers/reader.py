@@ -25,9 +25,14 @@ from ..data.trial_cautions import constant_cautions
 from ..errors import FairtrialError, InsufficientDataError, StoreError, UsageError
 from ..pages.model import Caution, merged
 from ..pages.number_format import listed
-from ..record.commits import way_to_bisections
 from ..record.fleet import FLEET, is_fleet, read_fleet, trial_place
-from ..record.manifest import read_manifest, reading_columns, stated_columns, stated_options
+from ..record.manifest import (
+    read_manifest,
+    reading_columns,
+    stated_columns,
+    stated_options,
+    way_to_bisections,
+)
 from ..record.trial_files import MANIFEST
 from ..words import command_line, normal
 

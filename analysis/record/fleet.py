@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Literal
 
 from ..errors import StoreError
 from ..words import name_fields
-from .commits import is_bisection
-from .manifest import read_manifest, sync_place
+from .manifest import is_bisection, read_manifest, sync_place
 from .shapes import (
     ShapeError,
     check,

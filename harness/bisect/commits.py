@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.errors import FairtrialError, StoreError, UsageError
-from analysis.record.commits import (
+from analysis.record.manifest import (
     ALONE as GIT_ALONE,
     NO_PROGRAMS,
     NamedCommit,

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.commits import BISECTION
-from analysis.record.manifest import WarmupIterations, read_manifest, sync_place
+from analysis.record.manifest import BISECTION, WarmupIterations, read_manifest, sync_place
 from analysis.record.shapes import (
     ShapeError,
     checksum_holds,

@@ -157,8 +157,8 @@ def status(
             raise UsageError("--diff needs a trial", None, "write fairtrial status --diff TRIAL")
         write_result(compare_environments(trial), out, as_json=json)
         return 0
-    from analysis.record.commits import is_bisection
     from analysis.record.fleet import is_fleet
+    from analysis.record.manifest import is_bisection
 
     from ..fleet.slurm import Scheduler
     from ..fleet.status import read_standing

@@ -21,7 +21,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from analysis.record.commits import NO_PROGRAMS, for_reading, is_cut_off, remedy_in, with_settings
+from analysis.record.manifest import NO_PROGRAMS, for_reading, is_cut_off, remedy_in, with_settings
 
 from .variables import redact_text
 

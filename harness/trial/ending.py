@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.announcing import about
 from analysis.errors import FairtrialError, StoreError
-from analysis.record.commits import bisection_of_trial
+from analysis.record.manifest import bisection_of_trial
 from analysis.record.run_numbers import Disturbances, DisturbanceTally
 from analysis.record.trial_files import (
     CAMPAIGN,

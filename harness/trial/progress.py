@@ -14,9 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from analysis.errors import StoreError
-from analysis.record.commits import is_bisection
 from analysis.record.fleet import is_fleet
-from analysis.record.manifest import read_manifest
+from analysis.record.manifest import is_bisection, read_manifest
 from analysis.record.profiles import is_profiles
 from analysis.record.run_numbers import Disturbances
 from analysis.record.shapes import (

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.errors import StoreError, UsageError
-from analysis.record.commits import bisection_of_trial
-from analysis.record.manifest import read_manifest
+from analysis.record.manifest import bisection_of_trial, read_manifest
 from analysis.record.run_numbers import Measurement, limit_of
 from analysis.record.shapes import records_of
 from analysis.record.trial_files import (

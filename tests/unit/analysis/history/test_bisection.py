@@ -18,7 +18,7 @@ from analysis.history.bisection import (
     bisection_of,
 )
 from analysis.history.step_search import Search
-from analysis.record.commits import BISECTION
+from analysis.record.manifest import BISECTION
 from tests.unit.analysis.history.made_bisections import (
     HEAVY,
     answers,

@@ -10,7 +10,7 @@ import pytest
 
 from analysis.errors import UsageError
 from analysis.history.places import fails_more
-from analysis.record.commits import bisection_of_trial, is_bisection
+from analysis.record.manifest import bisection_of_trial, is_bisection
 from analysis.record.shapes import shaped
 from harness.bisect.bisecting import Request, expected, question_of, same_programs
 from harness.bisect.journal import Journal, Terms
