@@ -332,7 +332,8 @@ def verdict(*, args: _Options, out: TextIO) -> int:
         variants = candidates_of(args.variant, variant)
         codes = []
         for k, metric in enumerate(metrics):
-            _apart(out, k, as_json=args.json)
+            if k and not args.json:  # between two screens
+                out.write("\n")
             if args.pairs or args.rank:
                 show(_ranked(folder, trial, metric, variants, args), out, as_json=args.json)
                 continue
@@ -426,17 +427,12 @@ def _gated(
     alike = args.benchmark is None and not args.weight
     if decided.outcome != "undecided" or found.manifest is None or not alike:
         decided = replace(decided, following=())
-    _apart(out, 1, as_json=args.json)
+    if not args.json:
+        out.write("\n")
     # below its verdict, which has said the cautions
     shown = decided if args.json else replace(decided, shown=NOTHING_SHOWN)
     show(shown, out, as_json=args.json)
     return decided.exit_code
-
-
-def _apart(out: TextIO, k: int, *, as_json: bool) -> None:
-    """Leave an empty line between the screens of several metrics."""
-    if k and not as_json:
-        out.write("\n")
 
 
 class _Compared(Metric):

@@ -34,11 +34,6 @@ if TYPE_CHECKING:
     from .matrix import PerformanceMatrix
 
 
-def apart(a: PerformanceMatrix, b: PerformanceMatrix) -> bool:
-    """Tell whether two matrices are known to stem from different trials."""
-    return a.trial is not None and b.trial is not None and a.trial != b.trial
-
-
 def pair_cautions(a: PerformanceMatrix, b: PerformanceMatrix) -> Iterator[Caution]:
     """Say where two sides that are compared are the same runs, or of different trials."""
     alike = a.name == b.name and a.trial == b.trial and a.benchmarks == b.benchmarks
@@ -150,7 +145,8 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
             fix = "compare values of one kind"
             raise AnalysisError(what, where, fix)
     known = tuple(pair_cautions(candidate, baseline))
-    if apart(candidate, baseline):
+    trials = {candidate.trial, baseline.trial}
+    if None not in trials and len(trials) > 1:
         candidate, baseline = set_apart(candidate, "1"), set_apart(baseline, "2")
     if candidate.benchmarks == baseline.benchmarks:
         return Match(candidate=candidate, baseline=baseline, cautions=known)

@@ -288,12 +288,8 @@ def _order(series: Series) -> Floats:
     statistic = (series.scores * place).sum(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = series.squares * (place**2).sum(axis=2) / (series.counts - 1)
-    return _over_sessions(statistic, np.zeros_like(statistic), _known(variance, series))
-
-
-def _known(variance: Floats, series: Series) -> Floats:
-    """Let series that say nothing have no part."""
-    return np.where(series.squares > 0, variance, 0.0)
+    variance = np.where(series.squares > 0, variance, 0.0)  # what says nothing has no part
+    return _over_sessions(statistic, np.zeros_like(statistic), variance)
 
 
 def lag_moments(series: Series, lag: int) -> tuple[Floats, Floats, Floats]:
@@ -388,8 +384,8 @@ def _first(series: Series) -> Floats:
     """Add up the ranks of the first runs of all sessions."""
     first = series.scores[:, :, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = series.squares / series.counts
-    return _over_sessions(first, np.zeros_like(first), _known(variance, series))
+        variance = np.where(series.squares > 0, series.squares / series.counts, 0.0)
+    return _over_sessions(first, np.zeros_like(first), variance)
 
 
 def session_shift(series: Series) -> CellTests:

@@ -61,7 +61,7 @@ class Printer:
         """Write out what a terminal would obey, and in plain signs what this stream cannot show."""
         cleaned = clean(text)
         try:
-            cleaned.encode(self.encoding)
+            cleaned.encode(getattr(self.beneath, "encoding", None) or "utf-8")
         except UnicodeEncodeError:
             return cleaned.translate(_PLAIN)
         except LookupError:  # an encoding of another kind; it deals with texts by itself
@@ -93,11 +93,6 @@ class Printer:
             self.beneath.flush()
             self.beneath.buffer.write(data)
             self.beneath.buffer.flush()
-
-    @property
-    def encoding(self) -> str:
-        """How characters become bytes."""
-        return getattr(self.beneath, "encoding", None) or "utf-8"
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
