@@ -316,8 +316,8 @@ class Columns:
         self._counted = array("b")
         self.stored: dict[str, dict[int, StoredSamples]] = {}
         self._cpu_steal = CpuSteal()
-        self.failed: list[FailedRun] = []
-        self.absent: tuple[str, ...] = ()  # numbers that no row has, for another version wrote it
+        self._failed: list[FailedRun] = []
+        self._absent: tuple[str, ...] = ()  # numbers that no row has, for another version wrote it
         self.schema = manifest.schema
 
     def add(self, record: dict[str, Any]) -> None:
@@ -328,7 +328,7 @@ class Columns:
         try:
             numbers = self._numbers(record)
         except KeyError:  # of the first row that lacks a number: from here on, every row may
-            self.absent = () if self._whole else _NUMBERS  # the rows before had them all
+            self._absent = () if self._whole else _NUMBERS  # the rows before had them all
             self._numbers = self._known_of
             numbers = self._known_of(record)
         if None in numbers:
@@ -367,11 +367,11 @@ class Columns:
                 raise ValueError(f"samples of {name!r} are {about!r}")
             self.stored.setdefault(name, {})[len(self._counted) - 1] = one
         if kind:
-            self.failed.append(shaped(FailedRun, record))
+            self._failed.append(shaped(FailedRun, record))
 
     def _known_of(self, record: dict[str, Any]) -> tuple[Any, ...]:
-        if self.absent:
-            self.absent = tuple([name for name in self.absent if name not in record])
+        if self._absent:
+            self._absent = tuple([name for name in self._absent if name not in record])
         return tuple(map(record.get, _NUMBERS))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -382,8 +382,8 @@ class Columns:
         columns["warmup"] = read_only(columns["warmup"].astype(np.bool_))
         return columns
 
-    def numbers(self, where: Path) -> dict[str, Array]:
-        """Give the numbers of the table, and of `cpu_steal`, as read-only arrays, nan where one is unknown."""
+    def further(self, where: Path) -> dict[str, Any]:
+        """Give the other columns by the names that `Trial` has: numbers are nan where one is unknown."""
         table = np.frombuffer(self._flat, dtype=np.float64).reshape(-1, len(_NUMBERS)).T
         if np.isinf(table).any():
             which, row = np.argwhere(np.isinf(table))[0]
@@ -393,23 +393,18 @@ class Columns:
                 f"{where}:{row + 1}",
             )
         whole = zip(_NUMBERS, table, strict=True)
-        return {name: read_only(np.array(row)) for name, row in whole} | self._cpu_steal.columns()
-
-    def metrics(self) -> dict[str, MetricColumn]:
-        """Give the metrics parsed from output."""
+        counted = np.frombuffer(self._counted, dtype=np.int8)
         return {
-            name: metric_column(values, self._counts[name]) for name, values in self._values.items()
+            "numbers": {name: read_only(np.array(row)) for name, row in whole}
+            | self._cpu_steal.columns(),
+            "metrics": {
+                name: metric_column(values, self._counts[name])
+                for name, values in self._values.items()
+            },
+            "counted": read_only(counted.copy()) if (counted == 1).any() else None,
+            "absent": frozenset(self._absent),
+            "failed": tuple(self._failed),
         }
-
-    @property
-    def counted(self) -> NDArray[np.int8] | None:
-        """Which runs are there for their counters alone (1), and which are not though others are (0).
-
-        A run that is neither (-1) has both, counters and times. None where no run is there for its
-        counters.
-        """
-        found = np.frombuffer(self._counted, dtype=np.int8)
-        return read_only(found.copy()) if (found == 1).any() else None
 
 
 def read_measurements(

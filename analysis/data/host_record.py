@@ -14,6 +14,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +67,9 @@ class SessionEnvironment:
 def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
     """Read the environments of a trial in the order in which they were recorded."""
     found = []
-    most = _sessions_of(trial)
+    most = 0  # where nobody can tell
+    with suppress(StoreError):
+        most = read_manifest(trial).sessions
     for row in readable_rows(trial / ENVIRONMENT):
         if isinstance(targets := row.get("targets"), dict):
             row["targets"] = whole_targets(targets)
@@ -92,14 +95,6 @@ def read_environments(trial: Path) -> tuple[SessionEnvironment, ...]:
                 SessionEnvironment(session=place[0], segment=place[1], at=at, sections=known)
             )
     return tuple(found)
-
-
-def _sessions_of(trial: Path) -> int:
-    """Give how many sessions a trial has; 0 where nobody can tell."""
-    try:
-        return read_manifest(trial).sessions
-    except StoreError:
-        return 0
 
 
 def without_homes(text: str) -> str:
@@ -196,9 +191,8 @@ def kept_from(trial: Path, metric: str) -> HostNote | None:
     return None
 
 
-def read_programs(trial: Path) -> Iterator[RecordedProgram]:
-    """Read the programs at the begin of each session and segment."""
-    most = _sessions_of(trial)
+def read_programs(trial: Path, sessions: int) -> Iterator[RecordedProgram]:
+    """Read the programs at the begin of each session and segment, of a trial with that number of sessions."""
     for row in readable_rows(trial / ENVIRONMENT):
         session, segment = _whole(row.get("session")), _whole(row.get("segment"))
         if session is None or segment is None:
@@ -208,7 +202,7 @@ def read_programs(trial: Path) -> Iterator[RecordedProgram]:
             if not (slash and isinstance(about, dict)):
                 continue
             sha256 = about.get("sha256")
-            for in_session, in_segment in places_of(row, most):
+            for in_session, in_segment in places_of(row, sessions):
                 yield RecordedProgram(
                     benchmark=benchmark,
                     variant=variant,

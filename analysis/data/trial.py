@@ -265,19 +265,15 @@ def read_trial(path: str | Path) -> Trial:
     cautions += missing_samples(stored, manifest)
     chosen = read_only(judged_rows(arrays["position"], arrays["repeats"], arrays["disturbed"]))
     used = chosen & ~arrays["warmup"] & (arrays["outcome"] == 0)
-    fields: dict[str, Any] = dict(arrays)
+    fields = arrays | columns.further(path / MEASUREMENTS)
+    fields["metrics"] |= build_columns(path, manifest, arrays, used)
     return Trial(
         path=path,
         manifest=manifest,
         cautions=tuple(cautions),
         planned_runs=planned,
-        numbers=columns.numbers(path / MEASUREMENTS),
-        absent=frozenset(columns.absent),
-        metrics=columns.metrics() | build_columns(path, manifest, arrays, used),
-        counted=columns.counted,
         stored=stored,
         warmup_iterations=warmup_in_force(),
-        failed=tuple(columns.failed),
         chosen=chosen,
         **fields,
     )

@@ -11,7 +11,6 @@ from ..words import WIDTH, Name, next_lines, note_lines, shorten, shortened, sho
 from .model import (
     Block,
     Caution,
-    Cell,
     CommandLine,
     Figure,
     Listing,
@@ -118,7 +117,10 @@ def natural_width(table: Table) -> int:
 def _written(table: Table) -> list[list[str]]:
     """Write each column, its heading first; empty last columns are left out."""
     heads = [column.heading if table.headed else "" for column in table.columns]
-    columns = [[_text(cell) for cell in column] for column in zip(heads, *table.rows, strict=True)]
+    columns = [  # what is a name stays one, so that it may be cut
+        [Name(text_of(cell)) if isinstance(cell, Name) else text_of(cell) for cell in column]
+        for column in zip(heads, *table.rows, strict=True)
+    ]
     while len(columns) > 1 and not any(columns[-1]):
         columns.pop()
     return columns
@@ -205,12 +207,6 @@ def _fitted(text: str, size: int) -> list[str]:
     if announcing.cells(text) <= size:
         return [text]
     return [shorten(line, size) for line in _wrapped(text, size, further="")]
-
-
-def _text(cell: Cell) -> str:
-    """Write a cell on one line: what is a name stays one, so that it may be cut."""
-    text = text_of(cell)
-    return Name(text) if isinstance(cell, Name) else text
 
 
 def _wrapped(sentence: str, width: int, indent: str = "", *, further: str = _MARGIN) -> list[str]:

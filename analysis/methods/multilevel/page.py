@@ -247,7 +247,6 @@ _SHORT = {
 
 def _failures(line: Line) -> tuple[str, str] | None:
     """Give the code and the sentence of what is said of a line's failures."""
-    counts, text = failed_text(line), ""
     if line.reason == "fails-always":
         none = f"not one of {line.failed_candidate} runs of the candidate succeeded"
         if line.runs_candidate:
@@ -257,9 +256,9 @@ def _failures(line: Line) -> tuple[str, str] | None:
         )
         if line.fails_proven:
             ends = "a gate stops (exit 1)"
-        return line.reason, f"{none} ({counts}): there is no speed to judge, and {ends}"
+        return line.reason, f"{none} ({failed_text(line)}): there is no speed to judge, and {ends}"
     if line.reason == "fails-more":
-        text = f"the candidate {counts}: it fails more often, so what is left is no fair sample"
+        text = f"the candidate {failed_text(line)}: it fails more often, so what is left is no fair sample"
         return line.reason, f"{text}: the speed stays undecided, and a gate stops (exit 1)"
     alone = line.fails is not None and min(len(line.fails.candidate), len(line.fails.baseline)) < 2
     (failed, runs), (others, of) = failed_of(line)
