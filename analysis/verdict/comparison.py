@@ -27,8 +27,8 @@ from .sides import VariantSide, comparable, looks_at, only, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.multilevel.law import LookRisk, Looks
-    from ..methods.multilevel.result import Multilevel
+    from ..methods.multilevel.law import Looks
+    from ..methods.multilevel.result import LookRisk, Multilevel
 
     Pair = tuple[PerformanceMatrix, PerformanceMatrix]
 

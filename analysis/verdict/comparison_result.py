@@ -25,7 +25,7 @@ from .sentence import short_name
 
 if TYPE_CHECKING:
     from ..data.runs import Unit
-    from ..methods.multilevel.law import LookRisk
+    from ..methods.multilevel.result import LookRisk
 
 _REFERENCES = (
     "B. L. Welch, The generalization of 'Student's' problem when several different population "

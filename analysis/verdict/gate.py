@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 from ..data.pair import OF_ONE_SIDE
 from ..errors import UsageError
 from ..methods.multilevel.compare import CUT_OFF
-from ..methods.multilevel.law import ErrorLaw, LookRisk, rounded, sessions_needed
+from ..methods.multilevel.law import ErrorLaw, rounded, sessions_needed
 from ..methods.multilevel.lines import TAKEN_BACK, pvalue_at
-from ..methods.multilevel.result import MOST_SHOWN, Line, Multilevel
+from ..methods.multilevel.result import MOST_SHOWN, Line, LookRisk, Multilevel
 from ..pages import number_format as figures
 from ..pages.model import Caution, Next, ShortSentence, merged
 from ..pages.number_format import Difference

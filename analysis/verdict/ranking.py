@@ -40,8 +40,7 @@ from .sides import Question, VariantSide, comparable, looks_at, sides_of
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix
-    from ..methods.multilevel.law import LookRisk
-    from ..methods.multilevel.result import Line, Multilevel
+    from ..methods.multilevel.result import Line, LookRisk, Multilevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from ..data.iterations import IterationsOfCell, QuantileBasis
     from ..data.runs import Unit
     from ..diagnose.result import Diagnosis
-    from ..methods.multilevel.law import LookRisk
-    from ..methods.multilevel.result import HostEffect
+    from ..methods.multilevel.result import HostEffect, LookRisk
     from ..plan.certificate import Certificate
     from .sides import Question, RunCounts, VariantSummary
 

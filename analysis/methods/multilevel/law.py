@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from scipy.special import chdtri, gammaincinv, gammaln, ndtr, ndtri, stdtr, stdtrit
@@ -32,13 +32,11 @@ from ...stats.arguments import counted
 from ...stats.multiplicity import Correction, adjusted, holm_steps, nominal_risk
 from ...stats.samples import Array, Flags, Integers, read_only
 from .estimates import FLAT, ErrorParts, Estimates, satterthwaite
-from .result import Line, MoreSessions
+from .result import Line, LookRisk, LooksRule, MoreSessions
 
 if TYPE_CHECKING:
     from ...pages.number_format import Word
 
-
-LooksRule = Literal["single", "planned", "growing", "always-valid", "repeated"]
 
 _MOST = 1000  # looks that may be planned
 _USUAL = 0.05  # alpha; a plan's risk is a part of it
@@ -156,32 +154,6 @@ class Looks:
             rule=self.rule,
             total=round(self.total * (1.0 - confidence), 15),
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookRisk:
-    """Which look at the data an answer is, and what it risks.
-
-    `count`: Its number, or how many are planned. `alpha`: Its risk: intervals have the confidence 1 - alpha.
-    `rule`: How looks share the risk, as of `Looks`. `total`: The most that all looks together may risk.
-    """
-
-    renamed: ClassVar[Mapping[str, str]] = {
-        "count": "looks",
-        "alpha": "look_alpha",
-        "rule": "looks_rule",
-        "total": "risk_total",
-    }
-
-    count: int
-    alpha: float
-    rule: LooksRule
-    total: float
-
-    @property
-    def always_valid(self) -> bool:
-        """Whether intervals hold at every number of sessions (a confidence sequence)."""
-        return self.rule == "always-valid"
 
 
 def _spending(look: int) -> int:

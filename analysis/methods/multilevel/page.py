@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ...data.runs import Unit
     from ...stats.samples import Flags
     from .design import Layout, Tables
-    from .law import LookRisk, LooksRule
+    from .result import LookRisk, LooksRule
 
 
 def failed_text(line: Line, *, short: bool = False) -> str:

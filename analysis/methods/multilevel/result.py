@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ...stats.samples import Array
     from .design import Design, Totals
     from .estimates import Identity, LawName, Scale, Source
-    from .law import LookRisk
     from .values import SessionDependence
 
 REFERENCES = (
@@ -35,6 +34,35 @@ REFERENCES = (
 
 MOST_SHOWN = 1000
 MANY_SESSIONS = 100  # from which on another way of measuring is worth a thought
+
+
+LooksRule = Literal["single", "planned", "growing", "always-valid", "repeated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookRisk:
+    """Which look at the data an answer is, and what it risks.
+
+    `count`: Its number, or how many are planned. `alpha`: Its risk: intervals have the confidence 1 - alpha.
+    `rule`: How looks share the risk, as of `Looks`. `total`: The most that all looks together may risk.
+    """
+
+    renamed: ClassVar[Mapping[str, str]] = {
+        "count": "looks",
+        "alpha": "look_alpha",
+        "rule": "looks_rule",
+        "total": "risk_total",
+    }
+
+    count: int
+    alpha: float
+    rule: LooksRule
+    total: float
+
+    @property
+    def always_valid(self) -> bool:
+        """Whether intervals hold at every number of sessions (a confidence sequence)."""
+        return self.rule == "always-valid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,19 +70,8 @@ def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
             json.dumps({"session": 1, "when": "before", **row}) + "\n" for row in (counters, energy)
         )
     )
-    why = {
-        name: found.check
-        for name in (
-            "slots",
-            "L1-dcache-loads",
-            "misses",
-            "cycles",
-            "dcache",
-            "energy_net_j",
-            "nothing",
-        )
-        if (found := kept_from(tmp_path, name))
-    }
+    names = ("slots", "L1-dcache-loads", "misses", "cycles", "dcache", "energy_net_j", "nothing")
+    why = {name: found.check for name in names if (found := kept_from(tmp_path, name))}
     assert why == {
         "slots": "counters",
         "L1-dcache-loads": "counters",

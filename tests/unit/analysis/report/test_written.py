@@ -27,18 +27,7 @@ from analysis.report.subject import (
 def line(
     speedup: float | None, low: float | None = None, high: float | None = None, name: str = "b"
 ) -> Line:
-    return Line(
-        name=name,
-        speedup=speedup,
-        low=low,
-        high=high,
-        error=None,
-        freedom=None,
-        pvalue=None,
-        pvalue_equivalent=None,
-        outcome="undecided",
-        more_sessions=None,
-    )
+    return Line(name=name, speedup=speedup, low=low, high=high, outcome="undecided")
 
 
 def texts(one: Line, *others: Line) -> tuple[str, str, str]:

@@ -15,7 +15,6 @@ from scipy import stats
 from analysis.data.trial import read_trial
 from analysis.history.judging import judge_nights
 from analysis.history.places import cut_in, session_values
-from analysis.methods.multilevel import law as module
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.law import (
     ErrorLaw,
@@ -147,8 +146,9 @@ def test_how_many_more_sessions_is_computed_when_a_number_of_it_is_asked_for(
     noisy, matrix_of, monkeypatch
 ):
     asked = []
-    advise = module.advise
-    monkeypatch.setattr(module, "advise", lambda *words: asked.append(1) or advise(*words))
+    monkeypatch.setattr(
+        "analysis.methods.multilevel.law.advise", lambda *words: asked.append(1) or advise(*words)
+    )
     ours, theirs = (matrix_of(name, noisy(k)) for k, name in enumerate(("new", "old")))
     result = multilevel(ours, theirs)
     (line, *_) = (one for one in result.benchmarks if one.more_sessions is not None)
