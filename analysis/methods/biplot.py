@@ -16,6 +16,7 @@ References
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -70,13 +71,15 @@ REFERENCES = (
 class Biplot(Result):
     """Principal components of a table of systems x benchmarks.
 
-    Arrays are read-only. `scale`: What was analysed. `scores` (systems, components): The systems'
+    Arrays are read-only. `systems`, `benchmarks`: Names of the rows and columns. `scale`: What was
+    analysed, `log`, `covariance` or `correlation`. `scores` (systems, components): The systems'
     coordinates, in the unit of what was analysed. `loadings` (benchmarks, components): The
-    components as unit vectors; the loading of each that is largest in size is positive. `explained`
-    (components,): The components' shares of the variance; they sum to 1. `sds` (components,): The
-    standard deviations of the scores (divisor n - 1). `rank`: How many components hold variance.
-    `correlations` (benchmarks, benchmarks): Of the values as given; nan for a benchmark that does
-    not vary.
+    components as unit vectors; the loading of each that is largest in size is positive. `explained`,
+    `sds` (components,): The components' shares of the variance, which sum to 1, and the standard
+    deviations of the scores (divisor n - 1). `rank`: How many components hold variance; in JSON,
+    `scores` and `loadings` of those behind them are null: nothing varies along them, so they have no
+    axis. `correlations` (benchmarks, benchmarks): Of the values as given; nan, in JSON null, for a
+    benchmark that does not vary.
     """
 
     method: ClassVar[str] = "biplot"
@@ -670,14 +673,11 @@ def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> S
     from ..data.matrix_file import SystemsTable
 
     first, *others = matrices
-    for matrix in others:
-        for field in ("better", "unit"):
-            if getattr(matrix, field) != getattr(first, field):
-                raise AnalysisError(
-                    f"{first.name!r} and {matrix.name!r} differ in {field!r}: "
-                    f"{getattr(first, field)!r} and {getattr(matrix, field)!r}",
-                    fix="show values of one kind",
-                )
+    for matrix, field in itertools.product(others, ("better", "unit")):
+        one, other = getattr(first, field), getattr(matrix, field)
+        if one != other:
+            what = f"{first.name!r} and {matrix.name!r} differ in {field!r}: {one!r} and {other!r}"
+            raise AnalysisError(what, fix="show values of one kind")
     common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
     benchmarks = tuple(bench for bench in first.benchmarks if bench in common)
     if not benchmarks:

@@ -121,10 +121,8 @@ TABLE = """
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json -q
 """
 # a method of one file has its rows in its own test
-OWN = (Path(__file__).parents[1] / "unit/analysis/methods").glob("test_*.py")
-TABLE += "".join(
-    re.findall(r'^ROWS = """\n(.*?)"""', path.read_text(), re.M | re.S)[0] for path in sorted(OWN)
-)
+OWN = sorted((Path(__file__).parents[1] / "unit/analysis/methods").glob("test_*.py"))
+TABLE += "".join(re.findall(r'(?ms)^ROWS = """\n(.*?)"""', "".join(map(Path.read_text, OWN))))
 ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]
 FIRST = {text.split()[0]: text for _, text in reversed(ROWS)}  # of each command
 READERS = [FIRST[name] for name in ("verdict", "speedup-test", "plan", "diagnose")]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -154,6 +155,17 @@ def schema_text(command: str) -> str:
 
 def _line(name: str, part: object, depth: int) -> str:
     return f"{' ' * depth}{json.dumps(name)}: {json.dumps(part, ensure_ascii=False)}"
+
+
+def keys_of_methods() -> str:
+    """Give the keys that the docstrings of methods in files of their own explain, as Markdown tables."""
+    lines: list[str] = []
+    for name in (name for name, known in commands().items() if known.file):
+        lines += [f"\n## {name}\n", "| key | meaning |", "|---|---|"]
+        for said in (" ".join((one.__doc__ or "").split()) for one in ANSWERS[name]):
+            entries = re.split(r"(?<=\.) (?=`)", said)[1:]
+            lines += ["| {} | {} |".format(*entry.split(": ", 1)) for entry in entries]
+    return "\n".join(lines).strip()
 
 
 def files(folder: Path) -> dict[Path, str]:
