@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .registry import hands_on
+from .registry import function
 
 if TYPE_CHECKING:
     from .data.matrix import PerformanceMatrix as PerformanceMatrix
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         ordered_variants as ordered_variants,
     )
     from .history.step_search import StepSearch as StepSearch, find_steps as find_steps
+    from .methods.biplot import Biplot as Biplot, biplot as biplot
     from .methods.hpt.compare import HptResult as HptResult, hpt as hpt
     from .methods.hpt.page import hpt_context as hpt_context, hpt_report as hpt_report
     from .methods.hpt.speedup import HptSpeedup as HptSpeedup, hpt_speedup as hpt_speedup
@@ -84,7 +85,6 @@ if TYPE_CHECKING:
     )
     from .methods.multilevel.compare import multilevel as multilevel
     from .methods.multilevel.result import Multilevel as Multilevel
-    from .methods.resampling.biplot import Biplot as Biplot, biplot as biplot
     from .methods.resampling.bootstrap import (
         BootstrapInterval as BootstrapInterval,
         bootstrap_speedup as bootstrap_speedup,
@@ -157,7 +157,7 @@ _ROOMS = {
     "history.ordered": "OrderedVariants ordered_variants",
     "diagnose.explain": "explain",
     "diagnose.why_result": "Why",
-    "methods.resampling.biplot": "biplot Biplot",
+    "methods.biplot": "biplot Biplot",
     "methods.variance_sources.result": "Sources",
     "methods.variance_sources.systems": "sources_of_table",
     "diagnose.modes": "sources",
@@ -186,4 +186,13 @@ _ROOMS = {
 __all__ = sorted(name for names in _ROOMS.values() for name in names.split())  # noqa: PLE0605
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = hands_on(__name__, _ROOMS)
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        room = next(room for room, names in _ROOMS.items() if name in names.split())
+        found = globals()[name] = function(f"analysis.{room}:{name}")  # asked once
+        return found
+
+    def __dir__() -> list[str]:
+        return __all__

@@ -21,13 +21,6 @@ ROWS = """
     what is ranked over the benchmarks (default: the values if higher is better, otherwise baseline
     median / value)
 
-[biplot]
-sources SOURCE...
-    a system: a matrix file, or a variant of a trial (runs/NAME:VARIANT); or one trial, or one table
---scale {log,covariance,correlation}  = log
-    logarithms, so that equal ratios weigh equally (default); the values as they are, as published;
-    or the values divided by their spread
-
 [calibrate]
 TRIAL
     a trial directory, such as runs/NAME

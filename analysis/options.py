@@ -8,6 +8,9 @@ a word, and ``= default``; ``const`` makes a flag that stores its default. Below
 a row without one is hidden. Rows below ``[command]`` are of that command alone.
 
 The parameters of a command name rows, or classes of such names (`Given`).
+
+A method whose file lies directly in ``analysis/methods`` stands in no table: its function says after
+which command it is listed, and has its own rows in its docstring, below ``Options``.
 """
 
 from __future__ import annotations
@@ -15,54 +18,17 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import registry
+from .announcing import doing
 
 if TYPE_CHECKING:
     from .record.manifest import WarmupIterations
-
-_LISTED = """
-measure
-compare    harness.commands.compare    two or more commands, now; the first is the baseline
-init    harness.commands.first_steps    write a campaign to start from
-run    harness.commands.run    measure a campaign, or go on with one
-bisect    harness.commands.bisect_command    find the commit that changed a program's time
-status    harness.commands.submit    how far a trial or a fleet is, and how to go on
-doctor    harness.commands.first_steps    check this host, and say how to mend it
-tune    harness.commands.tune    change what the doctor named, and put it back
-submit    harness.commands.submit    measure a campaign on many hosts, through Slurm
-cancel    harness.commands.submit    end the jobs of a fleet
-judge
-verdict    analysis.commands.verdict    which variants are faster, and by how much
-gate    analysis.commands.verdict    stop a build on a proven regression: 'slower>2%'
-diff    analysis.commands.verdict    do the conclusions of one trial hold in another?
-history    analysis.commands.understand    many nights: what changed, when, and program or host
-hpt    analysis.commands.methods    hierarchical performance testing over a suite
-speedup-test    analysis.commands.methods    the Speedup-Test: gains of means and medians
-resample    analysis.commands.methods    randomization test and bootstrap over a suite
-mixture    analysis.commands.methods    Gaussian mixtures: modes, and who is best in one run
-understand
-diagnose    analysis.commands.understand    look at runs, sessions and host before judging them
-sources    analysis.commands.understand    where the variation comes from
-plan    analysis.commands.plan    how many sessions and runs a comparison needs
-calibrate    analysis.commands.plan    how often the methods err on this machine
-study    analysis.commands.plan    how often tests and intervals are right, simulated
-biplot    analysis.commands.report    systems and benchmarks in one picture
-why    harness.commands.why    in which functions a slower variant takes longer
-share
-report    analysis.commands.report    one page with the answer, its evidence and its doubts
-plot    analysis.commands.report    one figure for a paper, with its data
-bundle    analysis.commands.share    pack trials and results so that others can check them
-import    analysis.commands.share    make a trial of another tool's files
-export    analysis.commands.share    write runs as another tool's file
-merge    analysis.commands.share    put trials of one campaign together
-reproduce    harness.commands.reproduce    check a bundle: compute it again, or measure it again
-completion    harness.commands.first_steps    print the completion script of bash, zsh or fish
-"""
 
 # the rows of several commands; `option_rows` has those of one
 _COMMON = """
@@ -150,23 +116,6 @@ confidence --conf-level R  number = 0.95
 """
 
 
-class Command(NamedTuple):
-    """A command: its group in the help, the module of its function, and its line there."""
-
-    group: str
-    module: str
-    summary: str
-
-
-COMMANDS: dict[str, Command] = {}
-_group = ""
-for _line in _LISTED.strip().split("\n"):
-    _name, *_rest = _line.split("    ")
-    if _rest:
-        COMMANDS[_name] = Command(_group, *_rest)
-    else:
-        _group = _name
-
 SIDE = (
     "a variant of a trial (runs/NAME:VARIANT), a file of another tool, or a file of numbers: one "
     "row of runs for each benchmark, or one number on each line"
@@ -200,13 +149,21 @@ class Made(NamedTuple):
     """A function that is a command, and what its parser has besides.
 
     `alternatives` exclude each other, `elsewhere` answers options of other tools, and the parameter
-    `tail` takes what stands behind ``--``.
+    `tail` takes what stands behind ``--``. A method is listed `after` another command with a `summary`.
     """
 
     function: Callable[..., int]
     alternatives: tuple[str, ...] = ()
     elsewhere: Mapping[str, str] = {}
     tail: str = ""
+    after: str = ""
+    summary: str = ""
+
+    def said(self) -> dict[str, str]:
+        """Give the docstring of the function, and its sections by their titles."""
+        first, _, rest = (self.function.__doc__ or "").partition("\n")
+        about, *parts = re.split(r"\n(Options|Examples)\n-+\n", f"{first}\n{textwrap.dedent(rest)}")
+        return {"": about, **dict(zip(parts[::2], parts[1::2], strict=True))}
 
 
 FUNCTIONS: dict[str, Made] = {}
@@ -221,6 +178,19 @@ def command(name: str, *alternatives: str, **further: Any) -> Callable[[_F], _F]
         return function
 
     return make
+
+
+def made(name: str) -> Made:
+    """Give a command; of a method that was found the head of its function, which needs no numbers library."""
+    known = registry.TABLE.get(name) or registry.commands()[name]
+    if known.file is None:
+        registry.load(known.module)
+    elif name not in FUNCTIONS:
+        given = vars(registry.load("analysis.common_options"))
+        text = known.file.read_text("utf-8")
+        (head,) = re.findall(r'^@command\(.*?^    """.*?"""$', text, re.M | re.S)
+        exec(head, {**given, "command": command})  # noqa: S102 - of a file of ours
+    return FUNCTIONS[name]
 
 
 _OWN = ("out", "err", "command")  # parameters that are no options
@@ -240,6 +210,9 @@ def _parts(function: Callable[..., int]) -> Iterator[tuple[str, type[Given] | No
 
 def execute(name: str, given: argparse.Namespace, out: object, err: object) -> int:
     """Call the function of a command with the options that were given; its result is the exit code."""
+    if name not in registry.TABLE:
+        doing("reading and looking")
+        registry.load(registry.commands()[name].module)
     function = FUNCTIONS[name].function
     known = {**vars(given), "out": out, "err": err, "command": f"fairtrial {name}"}
     values = {
@@ -266,13 +239,13 @@ def options_of(name: str) -> Iterator[Option]:
     LookupError
         If a parameter names no row.
     """
-    made, own = FUNCTIONS[name], _rows(name)
+    found, own = made(name), _rows(name)
     reads = {**globals(), "int": int, "float": float, "Path": Path}
     taken = {"quiet"}  # of every command: `harness.cli` announces nothing then
-    for _, kind, options in _parts(made.function):
+    for _, kind, options in _parts(found.function):
         reads |= vars(sys.modules[kind.__module__]) if kind is not None else {}
-        taken |= {*options} - {*_OWN, made.tail}
-    reads |= made.function.__globals__
+        taken |= {*options} - {*_OWN, found.tail}
+    reads |= found.function.__globals__
     rows = {**own, **_rows(""), **own}
     if unknown := taken - rows.keys():
         raise LookupError(f"{name}: no row of {', '.join(unknown)}")
@@ -287,7 +260,8 @@ def _rows(command: str) -> dict[str, list[_Row]]:
     from .option_rows import ROWS
 
     found: dict[str, list[_Row]] = {}
-    for block in re.split(r"^\[(?=[a-z])", f"]\n{_COMMON}{ROWS}", flags=re.M):
+    own = f"\n[{command}]\n{made(command).said().get('Options', '')}" if command else ""
+    for block in re.split(r"^\[(?=[a-z])", f"]\n{_COMMON}{ROWS}{own}", flags=re.M):
         heading, _, rows = block.partition("]\n")
         section, _, title = heading.partition(": ")
         if section == command:
@@ -303,15 +277,13 @@ def _parameter(head: str) -> str:
     return first[1].lower().replace("-", "_")
 
 
-_FORM = re.compile(
-    r"(?:[a-z]\w* )?((?:--?[a-zA-Z][\w-]*(?:, )?)*)(\[=\w+\])? ?(.*?)((?<!,)\.\.\.)?(!?)"
-)
+_FORM = r"(?:[a-z]\w* )?((?:--?[a-zA-Z][\w-]*(?:, )?)*)(\[=\w+\])? ?(.*?)((?<!,)\.\.\.)?(!?)"
 
 
 def _option(parameter: str, head: str, says: str, title: str, reads: Mapping[str, Any]) -> Option:
     form, _, kind = head.partition("  ")
     read, _, default = (one.strip() for one in kind.partition("="))
-    found = _FORM.fullmatch(form)
+    found = re.fullmatch(_FORM, form)
     assert found is not None, head
     names = tuple(re.findall(r"-[\w-]+", found[1]))
     settings: dict[str, Any] = {"dest": parameter} if names else {}

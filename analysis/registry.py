@@ -2,7 +2,7 @@
 
 Every such name stands in full: here, in a result's `words`, or in a row of a table of formats and
 figures that `load` is given; `tests/contract/test_house.py` resolves them all. So whoever moves a
-file finds each place that names it.
+file finds each place that names it. A method of one file alone is found where it lies, by no name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -18,6 +19,77 @@ from typing import Any, NamedTuple
 # the packages stand in one folder, be it in a checkout, a wheel, or below a further name
 _HOME = __name__.removesuffix("analysis.registry")
 _FOLDER = Path(__file__).parents[1]
+
+_LISTED = """
+measure
+compare    harness.commands.compare    two or more commands, now; the first is the baseline
+init    harness.commands.first_steps    write a campaign to start from
+run    harness.commands.run    measure a campaign, or go on with one
+bisect    harness.commands.bisect_command    find the commit that changed a program's time
+status    harness.commands.submit    how far a trial or a fleet is, and how to go on
+doctor    harness.commands.first_steps    check this host, and say how to mend it
+tune    harness.commands.tune    change what the doctor named, and put it back
+submit    harness.commands.submit    measure a campaign on many hosts, through Slurm
+cancel    harness.commands.submit    end the jobs of a fleet
+judge
+verdict    analysis.commands.verdict    which variants are faster, and by how much
+gate    analysis.commands.verdict    stop a build on a proven regression: 'slower>2%'
+diff    analysis.commands.verdict    do the conclusions of one trial hold in another?
+history    analysis.commands.understand    many nights: what changed, when, and program or host
+hpt    analysis.commands.methods    hierarchical performance testing over a suite
+speedup-test    analysis.commands.methods    the Speedup-Test: gains of means and medians
+resample    analysis.commands.methods    randomization test and bootstrap over a suite
+mixture    analysis.commands.methods    Gaussian mixtures: modes, and who is best in one run
+understand
+diagnose    analysis.commands.understand    look at runs, sessions and host before judging them
+sources    analysis.commands.understand    where the variation comes from
+plan    analysis.commands.plan    how many sessions and runs a comparison needs
+calibrate    analysis.commands.plan    how often the methods err on this machine
+study    analysis.commands.plan    how often tests and intervals are right, simulated
+why    harness.commands.why    in which functions a slower variant takes longer
+share
+report    analysis.commands.report    one page with the answer, its evidence and its doubts
+plot    analysis.commands.report    one figure for a paper, with its data
+bundle    analysis.commands.share    pack trials and results so that others can check them
+import    analysis.commands.share    make a trial of another tool's files
+export    analysis.commands.share    write runs as another tool's file
+merge    analysis.commands.share    put trials of one campaign together
+reproduce    harness.commands.reproduce    check a bundle: compute it again, or measure it again
+completion    harness.commands.first_steps    print the completion script of bash, zsh or fish
+"""
+
+
+class Command(NamedTuple):
+    """A command: its group in the help, the module of its function, its line there; of a method that was found, its file."""
+
+    group: str
+    module: str
+    summary: str
+    file: Path | None = None
+
+
+TABLE: dict[str, Command] = {}
+_group = ""
+for _line in _LISTED.strip().split("\n"):
+    _name, *_rest = _line.split("    ")
+    if _rest:
+        TABLE[_name] = Command(_group, _rest[0], _rest[1])
+    else:
+        _group = _name
+
+
+@cache
+def commands() -> dict[str, Command]:
+    """Give all commands in the order of the help: those of the table, and the methods that are found."""
+    known = list(TABLE.items())
+    for path in sorted((_FOLDER / "analysis" / "methods").glob("*.py")):
+        if begun := path.read_text("utf-8").partition('\n@command("')[2]:
+            name, _, after, _, summary, _ = begun.split('"', 5)
+            place = [one for one, _ in known].index(after)
+            method = Command(known[place][1].group, f"analysis.methods.{path.stem}", summary, path)
+            known.insert(place + 1, (name, method))
+    return dict(known)
+
 
 # a chapter of the report, in the order of the page -> its function
 CHAPTERS = {
@@ -86,29 +158,6 @@ def function(place: str) -> Callable[..., Any]:
 def shipped(name: str) -> Path:
     """Give a file or folder of the packages by its place, such as ``analysis/methods/hpt``."""
     return _FOLDER / name
-
-
-# --- How a package hands on its public names without importing the rooms that hold them.
-#
-# Every package has its face in ``__init__``: the names that others may use. A type checker reads
-# them as plain imports; at run time a room is imported when one of its names is first asked for.
-
-
-def hands_on(
-    package: str, rooms: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Give the ``__getattr__`` and ``__dir__`` of a package."""
-    homes = {name: room for room, names in rooms.items() for name in names.split()}
-
-    def find(name: str) -> Any:  # noqa: ANN401 - a module attribute may be anything
-        room = homes.get(name)
-        if room is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(f"{package}.{room}"), name)
-        setattr(sys.modules[package], name, found)  # asked once
-        return found
-
-    return find, lambda: sorted(homes)
 
 
 def put_off(*names: str) -> None:

@@ -28,7 +28,7 @@ _EXECUTING = {"run", "compare", "bisect", "why"}  # they leave folders where the
 _BEGINNINGS = {
     **dict.fromkeys(("verdict", "gate", "hpt", "speedup-test", "report"), "reading and judging"),
     **dict.fromkeys(("diff", "merge", "export", "import", "plot"), "reading"),
-    **dict.fromkeys(("diagnose", "sources", "biplot"), "reading and looking"),
+    **dict.fromkeys(("diagnose", "sources"), "reading and looking"),
     "resample": "reading",
     "mixture": "reading",
     "study": "reading",
@@ -220,7 +220,7 @@ def _page(argv: Sequence[str]) -> str | None:
         case []:
             page = pages.first_screen(Path("runs"))
         case ["-h" | "--help", *_] | ["help"]:
-            page = pages.whole_help(load("analysis.options").COMMANDS)
+            page = pages.whole_help()
         case ["help", "exit-codes"]:
             page = pages.exit_codes()
         case ["help", "json", *words]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import resource
 import shutil
 import signal
@@ -33,6 +34,7 @@ from typing import NamedTuple, TypeVar
 
 from ..announcing import doing
 from ..errors import AnalysisError, UsageError
+from ..registry import commands
 
 _PREFIX = "fairtrial-"
 _LOCK = ".fairtrial-lock"
@@ -268,13 +270,17 @@ def _resident(pid: int) -> int:
     return found
 
 
+_METHODS = {name: one.file for name, one in commands().items() if one.file}
 COMMANDS = (
-    "verdict", "gate", "hpt", "speedup-test", "resample", "mixture", "biplot", "diagnose", "plan",
+    "verdict", "gate", "hpt", "speedup-test", "resample", "mixture", *_METHODS, "diagnose", "plan",
     "study", "sources", "why", "diff", "report",
 )  # fmt: skip
 ANSWERS = (0, 1, 7)  # exit codes of an answer: done, a gate said no, a gate could not tell
 _ANSWERS_OF = {"why": (0, 1, 3)}  # 3: the difference did not appear again
 _ONLY_WITH = {"why": "--stored"}  # without it programs are executed
+_READING = (
+    r"\n    (--[a-z][\w-]+)(?![\w-]| FILE| DIR| FOLDER)"  # a row of a method in a file of its own
+)
 # every option of these commands that writes no file; they are taken in full only, not abbreviated
 OPTIONS = frozenset(
     """--all --allow-missing --alpha --also --alternative --always-valid --and --annotations --any --backend --below --benchmark --candidate
@@ -286,7 +292,7 @@ OPTIONS = frozenset(
     --resolution --response --risk --runs --scale --scores --search --seed --shift --shift-by --shifted --sides
     --simulations --sources --speedup --starts --steps --stored --test-share --ties --unit --variant --variation
     --verbose --warmup-iterations --weight --width --within-session --without-replacement --workers""".split()  # noqa: SIM905 - a table of words
-)
+) | {*re.findall(_READING, "".join(path.read_text("utf-8") for path in _METHODS.values()))}
 # where a command may leave something: all of it in a folder of its own
 _HOME_FOLDERS = (
     "HOME", "TMPDIR", "JOBLIB_TEMP_FOLDER", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR",

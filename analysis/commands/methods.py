@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
+from ..common_options import BothSides, Chosen, Drawn, Source, Workers, headed, metric_of, show
 from ..errors import AnalysisError, UsageError
 from ..options import Given, command, number
 from ..words import Name
-from .options import BothSides, Chosen, Drawn, Source, Workers, headed, metric_of, show
 
 if TYPE_CHECKING:
     from ..importers.reader import Sides

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
+from ..common_options import BothSides, Drawn, Metric, Source, Workers, metric_of, show
 from ..errors import InsufficientDataError, UsageError
 from ..options import command, number
-from .options import BothSides, Drawn, Metric, Source, Workers, metric_of, show
 
 if TYPE_CHECKING:
     from ..data.matrix import PerformanceMatrix

@@ -1,16 +1,16 @@
-"""The subcommands that set a page or draw: ``report``, ``plot``, and ``biplot`` with its table."""
+"""The subcommands that set a page or draw: ``report`` and ``plot``."""
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..errors import AnalysisError, UsageError
+from ..common_options import Judging, Setting, headed, line_to, metric_of, show
+from ..errors import UsageError
 from ..options import command
 from ..record.printer import (
     STDOUT,
@@ -23,173 +23,14 @@ from ..record.printer import (
 )
 from ..registry import FIGURES
 from ..words import WIDTH
-from .options import (
-    Judging,
-    Setting,
-    Source,
-    headed,
-    line_to,
-    metric_of,
-    show,
-)
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..data.matrix import PerformanceMatrix
-    from ..methods.resampling.biplot import Biplot, Scale
+    from ..methods.biplot import Scale
     from ..pages.model import Caution
     from ..plots.axes import Sheet
     from ..report.assembling import Report
     from ..report.figures import Drawing
     from ..report.subject import Subject
-
-
-# --- The subcommand ``biplot``.
-
-
-class Systems(Source):
-    """Which systems are looked at, and what their components are of."""
-
-    sources: list[str]
-    scale: Scale | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Systems:
-    """One value for each system and benchmark, and what to say about where they come from."""
-
-    names: Sequence[str]
-    benchmarks: Sequence[str]
-    values: ArrayLike
-    metric: str | None = None  # that the first line names
-    cautions: tuple[Caution, ...] = ()
-
-
-@command("biplot")
-def biplot(*, systems: Systems, plot: str | None, json: bool, out: TextIO) -> int:
-    """Show which systems are alike, and which benchmarks tell them apart.
-
-    Give two or more matrix files or variants of trials (runs/NAME:VARIANT); each is one system
-    with its medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with
-    headings, a row for each system and a column for each benchmark.
-    """
-    from ..plots.chart import check_picture, write_picture
-
-    picture = None if plot is None else check_picture(plot)
-    result, metric = systems_of(systems)
-    if picture is not None:
-        from ..methods.resampling.biplot import biplot_picture
-
-        write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
-    show(result, out, as_json=json, metric=metric)
-    return 0
-
-
-def systems_of(asked: Systems) -> tuple[Biplot, str | None]:
-    """Read the systems that the sources name, and find their principal components; with the metric to name."""
-    from ..methods.resampling.biplot import biplot
-
-    read = _read(asked)
-    result = biplot(read.values, read.names, read.benchmarks, scale=asked.scale or "log")
-    return replace(result, cautions=(*read.cautions, *result.cautions)), read.metric
-
-
-def _read(args: Systems) -> _Systems:
-    from ..data.host_record import not_judged
-    from ..data.trial_cautions import constant_cautions
-    from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
-    from ..pages.model import merged
-
-    if len(args.sources) > 1:
-        each = read_each(args.sources, args.reading())
-        return replace(_medians(each, args.sources), metric=metric_of(*each))
-    (source,) = args.sources
-    try:
-        Path(source).exists()
-    except (OSError, ValueError) as error:  # such as a name too long
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"this cannot be read: {reason}", source) from None
-    named = trial_and_variant(source)
-    if named is not None and named[1] is None:
-        try:
-            trial = open_trial(named[0], args.level, args.better, decimal=args.decimal)
-        except AnalysisError:  # headings that no reader of runs knows are a table's own
-            if is_file(source):
-                with contextlib.suppress(AnalysisError):
-                    return _table(Path(source), args)
-            raise
-        variants = trial.manifest.variants
-        metric = args.metric or trial.default_metric
-        matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
-        found = _medians(matrices, variants)
-        unnamed = trial.unnamed if args.metric is None else ()
-        texts = [not_judged(unnamed)] if unnamed else []
-        known = merged(texts, constant_cautions(trial), found.cautions)
-        return replace(found, metric=metric_of(*matrices), cautions=known)
-    if is_file(source):
-        return _table(Path(source), args)
-    if named is not None:
-        what = "one variant is one system, and a biplot shows how systems differ"
-        fix = "name its trial alone for all its variants, or two sources or more"
-        raise UsageError(what, source, fix)
-    what = "there is no such trial or file"
-    raise UsageError(what, source, "name a trial, or a table of systems")
-
-
-def _table(path: Path, args: Systems) -> _Systems:
-    from ..data.matrix_file import read_systems
-
-    for option in args.not_for_tables():
-        what = f"{option} is not for a table of systems: a row is a system, a cell is its value"
-        fix = "leave it out, or name two sources or more, a file for each system"
-        raise UsageError(what, str(path), fix)
-    table = read_systems(path, args.decimal)
-    return _Systems(
-        names=table.systems,
-        benchmarks=table.benchmarks,
-        values=table.values,
-        cautions=table.cautions,
-    )
-
-
-def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> _Systems:
-    import numpy as np
-
-    from ..data.pair import trial_cautions
-    from ..pages.model import Caution, merged
-    from ..pages.number_format import listed
-
-    first, *others = matrices
-    for matrix in others:
-        for field in ("better", "unit"):
-            if getattr(matrix, field) != getattr(first, field):
-                raise AnalysisError(
-                    f"{first.name!r} and {matrix.name!r} differ in {field!r}: "
-                    f"{getattr(first, field)!r} and {getattr(matrix, field)!r}",
-                    fix="show values of one kind",
-                )
-    common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
-    benchmarks = [bench for bench in first.benchmarks if bench in common]
-    if not benchmarks:
-        what = f"these {len(matrices)} systems have no benchmark in common"
-        raise AnalysisError(what, ", ".join(sources[:4]))
-    every = dict.fromkeys(bench for matrix in matrices for bench in matrix.benchmarks)
-    lacking = [bench for bench in every if bench not in common]
-    cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
-    cautions += trial_cautions(matrices)
-    if lacking:
-        text = f"left out, because not every system has it: {listed(lacking, 5)}"
-        cautions.append(Caution("benchmarks-not-of-all", text, tuple(lacking)))
-    names = [matrix.name for matrix in matrices]
-    if len(set(names)) < len(names):
-        names = [str(source) for source in sources]  # such as two trials with one variant's name
-    return _Systems(
-        names=names,
-        benchmarks=benchmarks,
-        values=np.array([matrix.select(benchmarks).medians() for matrix in matrices]),
-        cautions=merged(cautions),
-    )
 
 
 # --- The subcommand ``plot``.
@@ -203,8 +44,9 @@ def every_kind() -> str:
     return "; ".join(f"{name}: {kind.shows}" for name, kind in FIGURES.items())
 
 
-class _Options(Judging, Systems):
+class _Options(Judging):
     kind: str
+    sources: list[str]
     scale: Scale | None
 
 
@@ -260,9 +102,10 @@ def _drawing(args: _Options, sheet: Sheet) -> tuple[Drawing, str | None, list[Ca
         fix = "leave it out, or --variant and --benchmark"
         raise UsageError(what, args.kind, fix)
     if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
+        from ..methods.biplot import systems_of
         from ..report.figures import draw_table
 
-        found, metric = systems_of(args)
+        found, metric = systems_of(args, args.sources, args.scale or "log")
         return draw_table(found, sheet, args.kind), metric, _undeclared(found.cautions)
     if len(args.sources) > 2:
         raise UsageError(

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
+from ..common_options import interruptible, line_to, show
 from ..errors import UsageError
 from ..options import Given, command
 from ..record.printer import STDOUT, check_file, check_files, printer_on, write_file, write_json
 from ..words import next_lines
-from .options import interruptible, line_to, show
 
 if TYPE_CHECKING:
     from ..artifact.reproduce import Received

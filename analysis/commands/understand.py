@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
+from ..common_options import Drawn, Metric, Source, Workers, headed, metric_of, show
 from ..errors import UsageError
 from ..options import command, number
 from ..record.manifest import judge_words
 from ..record.printer import check_file, write_file, write_json
 from ..record.run_numbers import Better
-from .options import Metric, Source, Workers, headed, metric_of, show
 from .verdict import MISSING_ALONE, allow_missing_words
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ _OF_TABLES = ("flags", "group", "ignore", "variation", "runs", "test_share", "pl
 _OF_TRIALS = ("metric", "resamples")
 
 
-class _SourcesOptions(Metric, Workers):
+class _SourcesOptions(Metric, Workers, Drawn):
     sources: list[str]
     decimal: Decimal | None
     resamples: int | None
@@ -141,7 +141,6 @@ class _SourcesOptions(Metric, Workers):
     variation: str | None
     runs: int | None
     test_share: float | None
-    plot: str | None
     seed: int
 
 
@@ -214,7 +213,7 @@ def _of_table(args: _SourcesOptions) -> Sources:
     from ..methods.variance_sources.systems import sources_of_table
     from ..methods.variance_sources.systems_page import systems_picture, systems_text
     from ..methods.variance_sources.systems_table import RESAMPLES
-    from ..plots.chart import check_picture, write_picture
+    from ..plots.chart import write_picture
     from ..stats.arguments import stream
 
     _refuse(args, _OF_TRIALS[: 1 if args.benchmarks else 2], "is for trials", "leave it out")
@@ -224,7 +223,7 @@ def _of_table(args: _SourcesOptions) -> Sources:
         _refuse(args, left, "does not go with --benchmarks", fix)
     if len(args.sources) > 1:
         raise UsageError("a response is predicted in one table", args.sources[1], "name one table")
-    picture = None if args.plot is None else check_picture(args.plot)
+    picture = args.picture()
     table = read_mixed_table(args.sources[0], args.decimal)
     known = table.columns
     with args.working() as workers:

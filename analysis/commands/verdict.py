@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from ..common_options import Judging, Metric, Source, candidates_of, metrics_of, show
 from ..errors import InsufficientDataError, UsageError
 from ..options import command
 from ..record.printer import STDOUT, check_files, write_file
 from ..words import command_line, quoted
-from .options import Judging, Metric, Source, candidates_of, metrics_of, show
 
 if TYPE_CHECKING:
     from ..data.fleet import OpenedFleet

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ..announcing import doing
 from ..data.matrix import PerformanceMatrix
 from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..methods.biplot import Biplot
 from ..methods.multilevel.result import Line, Multilevel
-from ..methods.resampling.biplot import Biplot
 from ..plots.axes import Axes, Picture, Sheet
 from ..plots.chart import ENDINGS, POINT, arranged, write_picture
 from ..plots.marks import COLOURS, style_of, wide

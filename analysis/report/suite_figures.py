@@ -16,11 +16,11 @@ from ..diagnose.normality import (
     sizes_enough,
 )
 from ..errors import AnalysisError, InsufficientDataError
+from ..methods.biplot import Biplot, biplot, biplot_picture, shares_picture
 from ..methods.hpt.speedup import HptSpeedup, hpt_speedup
 from ..methods.multilevel.lines import ratio_of
 from ..methods.multilevel.page import level_text
 from ..methods.multilevel.result import Line, Multilevel
-from ..methods.resampling.biplot import Biplot, biplot, biplot_picture, shares_picture
 from ..pages.number_format import counted, outcome_word, pvalue
 from ..plots.axes import Axes, Key, Scale, Sheet, Tick, ratio_axis, ratio_scale, rows_down
 from ..plots.chart import POINT
@@ -339,8 +339,7 @@ def _components(subject: Subject, what: str) -> Biplot:
     common = [b for b in subject.order if all(b in m.benchmarks for m in matrices)]
     if not common:
         raise InsufficientDataError("no benchmark is common to all variants", n=0, needed=1)
-    values = np.array([matrix.select(common).medians() for matrix in matrices])
-    return biplot(values, list(subject.matrices), common)
+    return biplot([m.select(common).medians() for m in matrices], list(subject.matrices), common)
 
 
 def shares_of(found: Biplot, sheet: Sheet) -> Drawing:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import shtab
 
-from analysis.options import COMMANDS
+from analysis.registry import commands
 from harness.commands.command_parser import CommandParser, parser_of
 
 SHELLS = ("bash", "zsh", "fish")
@@ -68,7 +68,7 @@ def script(shell: str) -> str:
 
 def _parser() -> CommandParser:
     """Give the parser of all commands as shtab wants it: with a line for each, and what words are."""
-    known = COMMANDS
+    known = commands()
     parser = parser_of(list(known))
     (adding,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
     topics = adding.add_parser("help", help="a command, what exit codes mean, or a JSON Schema")

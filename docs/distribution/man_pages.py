@@ -9,7 +9,7 @@ import argparse
 import re
 from collections.abc import Iterator
 
-from analysis.options import COMMANDS
+from analysis.registry import commands
 from analysis.version import VERSION
 from harness.commands.command_parser import (
     EXIT_CODES,
@@ -28,7 +28,7 @@ _SIGNS = {"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~"
 
 def pages() -> dict[str, str]:
     """Give the file name and the text of each page."""
-    known = COMMANDS
+    known = commands()
     found = {"fairtrial.1": _overview()}
     for name, parser in parser_of(list(known)).commands.items():
         found[f"fairtrial-{name}.1"] = _page(name, parser)
@@ -36,7 +36,7 @@ def pages() -> dict[str, str]:
 
 
 def _overview() -> str:
-    known = COMMANDS
+    known = commands()
     lines = [
         *_head("fairtrial", "measure programs and judge speedups"),
         *(".SH SYNOPSIS", ".B fairtrial", r"\fICOMMAND\fR ...", ".br"),
@@ -68,7 +68,7 @@ def _page(name: str, parser: CommandParser) -> str:
     synopsis = [f".B fairtrial {_text(name)}", r"[\fIOPTION\fR]..."]
     synopsis += [rf"\fI{_text(form._format_args(one, _name(one)))}\fR" for one in words]
     lines = [
-        *_head(f"fairtrial-{name}", COMMANDS[name].summary),
+        *_head(f"fairtrial-{name}", commands()[name].summary),
         *(".SH SYNOPSIS", *synopsis, ".SH DESCRIPTION"),
     ]
     for _, block in described:

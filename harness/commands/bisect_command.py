@@ -102,7 +102,7 @@ def bisect(*, args: _Options, out: TextIO, err: TextIO) -> int:
 
 
 def _search(question: Question, args: _Options, out: TextIO, err: TextIO) -> int:
-    from analysis.commands.options import show
+    from analysis.common_options import show
 
     from ..bisect.bisecting import bisect as search
     from ..launch.matching import Interrupted
@@ -148,7 +148,7 @@ def _write_with_why(args: _Options, found: Bisection, out: TextIO, err: TextIO) 
 
     What stops the second changes nothing of the first: it is said, and JSON has null.
     """
-    from analysis.commands.options import show
+    from analysis.common_options import show
     from analysis.errors import FairtrialError
 
     from ..launch.matching import Interrupted

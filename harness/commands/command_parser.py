@@ -12,17 +12,16 @@ import contextlib
 import os.path
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from analysis.errors import UsageError
-from analysis.options import COMMANDS, FUNCTIONS, execute, options_of
-from analysis.registry import load
+from analysis.options import execute, made, options_of
+from analysis.registry import TABLE, commands
 
 if TYPE_CHECKING:
-    from analysis.options import Command
     from analysis.record.trial_files import Manifest
 
 GROUPS = ("measure", "judge", "understand", "share")
@@ -59,15 +58,15 @@ everything else
 """
 
 
-def whole_help(commands: Mapping[str, Command]) -> str:
+def whole_help() -> str:
     """Give what ``fairtrial --help`` prints: the commands in four groups."""
-    width = max(map(len, commands))
+    width = max(map(len, commands()))
     lines = ["usage: fairtrial COMMAND ...", "", *PROMISE.splitlines()]
     for group in GROUPS:
         lines += ["", group]
         lines += [
             f"  {name:<{width}}  {command.summary}"
-            for name, command in commands.items()
+            for name, command in commands().items()
             if command.group == group
         ]
     lines += [
@@ -320,25 +319,23 @@ class CommandParser(argparse.ArgumentParser):
             yield f"{word}=" if closed else word
 
 
-def _add_command(adding: Any, name: str, module: str) -> None:  # noqa: ANN401 - argparse has no name for it
+def _add_command(adding: Any, name: str) -> None:  # noqa: ANN401 - argparse has no name for it
     """Add a command: its function's docstring is its help, and the rows of its parameters its options."""
-    load(module)
-    made = FUNCTIONS[name]
-    first, _, rest = (made.function.__doc__ or "").partition("\n")
-    about, _, examples = f"{first}\n{textwrap.dedent(rest)}".partition("\nExamples\n--------\n")
-    about, _, codes = about.partition("\nexit code:")
+    found = made(name)
+    said = found.said()
+    about, _, codes = said[""].partition("\nexit code:")
     below = [f"exit code:{codes}".rstrip()] * bool(codes)
-    if examples:
-        lines = (f"  fairtrial {name} {line}" for line in examples.rstrip().splitlines())
+    if "Examples" in said:
+        lines = (f"  fairtrial {name} {line}" for line in said["Examples"].rstrip().splitlines())
         below = ["\n".join(("examples:", *lines)), *below]
     parser = adding.add_parser(name, description=" ".join(about.split()), epilog="\n".join(below))
-    parser.elsewhere, parser.tail = made.elsewhere, made.tail
+    parser.elsewhere, parser.tail = found.elsewhere, found.tail
     titles: dict[str, Any] = {"": parser}
-    forms = parser.add_mutually_exclusive_group() if made.alternatives else parser
+    forms = parser.add_mutually_exclusive_group() if found.alternatives else parser
     for option in options_of(name):
         if option.title not in titles:
             titles[option.title] = parser.add_argument_group(option.title)
-        among = option.settings.get("dest") in made.alternatives
+        among = option.settings.get("dest") in found.alternatives
         place = forms if among else titles[option.title]
         vars(place.add_argument(*option.names, **option.settings)).update(option.marks)
     parser.set_defaults(run=partial(execute, name))
@@ -350,7 +347,7 @@ def parser_of(names: Sequence[str]) -> CommandParser:
     parser.add_argument("--version", action="store_true", help="print the version")
     adding = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in names:
-        _add_command(adding, name, COMMANDS[name].module)
+        _add_command(adding, name)
         parser.commands[name] = adding.choices[name]
     return parser
 
@@ -363,14 +360,14 @@ def parser_for(word: str) -> CommandParser:
     UsageError
         If there is no such command or option; with the one that was meant, if one is like it.
     """
-    if word in COMMANDS:
+    if word in TABLE or word in commands():
         return parser_of([word])
     parser = parser_of([])
     if word.startswith("-"):
         raise parser.refused(word)
     from .run import nearest
 
-    near = nearest(word, [*COMMANDS, "help"])
+    near = nearest(word, [*commands(), "help"])
     if near is not None:
         raise UsageError(f"no command '{word}': did you mean {near}?")
 

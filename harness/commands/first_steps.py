@@ -6,8 +6,9 @@ from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TextIO
 
-from analysis.options import COMMANDS, command
+from analysis.options import command
 from analysis.record.printer import check_folder, write_json
+from analysis.registry import commands
 from analysis.words import command_line, next_lines
 
 from .options import Talk
@@ -131,7 +132,7 @@ def schema(command: str) -> str:
     """
     from analysis.errors import UsageError
 
-    if command not in COMMANDS:
+    if command not in commands():
         raise UsageError(f"no command {command!r} prints JSON", fix="fairtrial help json verdict")
     return installed(f"{SCHEMAS}/{command}.schema.json", f"the schema of {command}")
 

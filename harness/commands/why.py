@@ -55,7 +55,6 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
     runs/x:new --stored                what was found last; executes nothing
     runs/x:new --stored --rename qsort_cmp=compare_keys
     """
-    from analysis.commands.options import show
     from analysis.commands.why import (
         exit_code_of,
         explained,
@@ -64,6 +63,7 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
         targets_of,
         write_folded,
     )
+    from analysis.common_options import show
     from analysis.errors import UsageError
     from analysis.record.printer import check_file
 

@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from docs.distribution.json_answers.schemas import files
+from docs.distribution.json_answers.schemas import files, keys_of_methods
 from docs.draw_floors import picture
 from harness.campaign.nested_kinds import Key, Section
 from harness.campaign.schema import SECTIONS, editor_schema
@@ -111,7 +111,7 @@ def with_part(page: str, name: str, part: str) -> str:
 def generated() -> dict[Path, str]:
     """Give each file that is made from the code, wholly or in part, with the text that it needs."""
     checks, campaign = ROOT / "docs" / "checks.md", ROOT / "docs" / "campaign.md"
-    methods = ROOT / "docs" / "methods" / "sources.md"
+    methods, answers = ROOT / "docs" / "methods" / "sources.md", ROOT / "docs" / "json.md"
     return {
         ROOT / "configs" / "campaign.schema.json": json.dumps(
             editor_schema(), indent=2, sort_keys=True
@@ -120,6 +120,7 @@ def generated() -> dict[Path, str]:
         checks: with_part(checks.read_text(encoding="utf-8"), "checks", checks_table()),
         campaign: with_part(campaign.read_text(encoding="utf-8"), "keys", keys_table()),
         **files(ROOT),
+        answers: with_part(answers.read_text(encoding="utf-8"), "methods", keys_of_methods()),
         methods: with_part(methods.read_text(encoding="utf-8"), "items", sources_text()),
     }
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from analysis.registry import commands
 from harness.cli import main
 from tests.forks import Forks
 from tests.json_schemas import ANSWERS, schema
@@ -361,6 +362,7 @@ def test_every_caution_code_is_documented_and_used():
         for key in getattr(rows, "keys", ())
         if isinstance(key, ast.Constant)
     }
-    assert used - told == set()
+    of_methods = "".join(SECTIONS[name] for name, one in commands().items() if one.file)
+    assert {code for code in used - told if f"`{code}`" not in of_methods} == set()
     assert {word for word in told if f'"{word}"' not in code} == set()
     assert 2 * len(told) == "".join(cells).count("`")  # each once

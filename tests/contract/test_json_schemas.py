@@ -14,7 +14,7 @@ import pytest
 from answers import ANSWERS as GOLDEN, stored
 from jsonschema import Draft202012Validator
 
-from analysis.options import COMMANDS
+from analysis.registry import commands
 from docs.distribution.json_answers.json_types import Definitions, UnknownTypeError
 from docs.distribution.json_answers.schemas import ANSWERS, files
 from docs.distribution.shared_files import shared_files
@@ -24,7 +24,7 @@ from tests.json_schemas import FILES, ROOT, held, misfits, schema
 
 
 def test_every_command_that_prints_json_has_a_schema_which_is_installed():
-    parsers = parser_of(list(COMMANDS)).commands
+    parsers = parser_of(list(commands())).commands
     printing = {name for name, parser in parsers.items() if "json" in parser.format_help()}
     assert printing == set(ANSWERS)
     assert {f"share/fairtrial/json/{name}.schema.json" for name in printing} <= set(shared_files())

@@ -30,10 +30,10 @@ print(code, *[name for name in {HEAVY} if name in sys.modules])
 HELP = """
 import argparse, sys; sys.path.insert(0, sys.argv[1])
 from harness.cli import main
-from analysis.options import COMMANDS
+from analysis.registry import commands
 from harness.commands.command_parser import parser_of
 main(["--help"], sys.stderr, sys.stderr)
-waiting = [parser_of([name]) for name in COMMANDS]
+waiting = [parser_of([name]) for name in commands()]
 print(len(waiting))
 for parser in waiting:
     parser.format_help()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from analysis import options, registry
-from analysis.options import COMMANDS, FUNCTIONS, options_of
+from analysis.options import FUNCTIONS, options_of
 
 ROOT = Path(__file__).parents[2]
 ASKED = """
@@ -27,18 +27,20 @@ print(pages()["fairtrial-init.1"].replace("\\\\", ""), *map(script, ("bash", "zs
 print("==")
 main(["init", "--loud", "3", "c.yaml"], sys.stdout, sys.stdout)
 """
-MODULES = {name: registry.load(one.module).__name__ for name, one in COMMANDS.items()}
+MODULES = {name: registry.load(one.module).__name__ for name, one in registry.commands().items()}
 
 
 def test_the_list_names_the_module_of_each_command_that_is_made():
     assert {name: one.function.__module__ for name, one in FUNCTIONS.items()} == MODULES
+    found = {one.file for one in registry.commands().values() if one.file}  # each such file is one
+    assert found == {*registry.shipped("analysis/methods").glob("[!_]*.py")}
 
 
 def test_every_parameter_has_a_row_and_every_row_a_parameter():
-    named = {name: [one.names for one in options_of(name)] for name in COMMANDS}  # or a LookupError
-    assert all(len(set(each)) == len(each) for each in named.values())
+    named = {name: [one.names for one in options_of(name)] for name in registry.commands()}
+    assert all(len(set(each)) == len(each) for each in named.values())  # and no LookupError
     common = set(options._rows(""))
-    for name in COMMANDS:
+    for name in registry.commands():
         taken = {one for *_, each in options._parts(FUNCTIONS[name].function) for one in each}
         assert set(options._rows(name)) <= taken, name
         common -= taken - set(options._rows(name))
@@ -56,11 +58,11 @@ def notes_of(function):
 
 def test_every_command_prints_json_and_can_be_quiet():
     # seen: report, plot, init and completion had no --json, commands that judge no --quiet
-    for name in COMMANDS:
+    for name in registry.commands():
         assert {"--json", "--quiet"} <= {word for one in options_of(name) for word in one.names}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", registry.commands())
 def test_a_parameter_is_annotated_as_its_row_reads_words(name):
     notes = {"quiet": "bool"} | notes_of(FUNCTIONS[name].function)
     for names, settings, *_ in options_of(name):

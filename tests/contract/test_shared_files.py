@@ -12,13 +12,13 @@ import subprocess
 
 import pytest
 
-from analysis.options import COMMANDS
+from analysis.registry import commands
 from docs.distribution.completion import SHELLS, script
 from docs.distribution.man_pages import pages
 from harness.commands.command_parser import EXIT_CODES, parser_of
 from harness.commands.first_steps import PLACES
 
-PARSERS = parser_of(list(COMMANDS)).commands
+PARSERS = parser_of(list(commands())).commands
 PAGES = pages()
 
 
@@ -66,9 +66,9 @@ def test_every_command_is_completed_with_its_line_of_the_help(scripts, shell):
     text = scripts[shell]
     if shell == "bash":
         (line,) = re.findall(r"^_shtab_fairtrial_subparsers=\((.*)\)$", text, re.M)
-        assert set(line.split()) == {*COMMANDS, "help"}
+        assert set(line.split()) == {*commands(), "help"}
         return
-    for name, command in COMMANDS.items():
+    for name, command in commands().items():
         (found,) = {line for line in text.splitlines() if command.summary.split("'")[0] in line}
         assert name in found
 
@@ -98,9 +98,9 @@ def plain(troff):
 
 
 def test_every_command_has_a_page_and_stands_on_the_first_one():
-    assert set(PAGES) == {"fairtrial.1", *(f"fairtrial-{name}.1" for name in COMMANDS)}
+    assert set(PAGES) == {"fairtrial.1", *(f"fairtrial-{name}.1" for name in commands())}
     first = plain(PAGES["fairtrial.1"])
-    for name, command in COMMANDS.items():
+    for name, command in commands().items():
         assert f"fairtrial-{name}(1)\n{command.summary}\n" in first
     for code, said in EXIT_CODES.items():
         assert f"{code}\n{said}\n" in first

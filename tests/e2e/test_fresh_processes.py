@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import re
 import runpy
 import shlex
 import shutil
@@ -19,7 +20,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from analysis.options import COMMANDS
+from analysis.registry import commands
 from harness.commands.command_parser import parser_of
 from tests.forks import Forks
 
@@ -84,9 +85,6 @@ TABLE = """
 0   mixture runs/sample --benchmark text --warmup-iterations 0 --metric user --below 0.02 --quantile 0.9 --shift 0.001 --max-components 2 --resamples 5 --scale log --starts 2 --resolution 0.0001 --jitter --seed 1 --workers 2 --backend threads --digits 3 --clusters --plot m.svg --confidence 0.9 --json
 0   mixture runs/sample --benchmark text --and max_rss --and user
 2   mixture new.csv --better lower --layout rows --decimal point --level process --conf-level 0.9 --workers 2 --dask nowhere -q
-0   biplot new.csv old.csv newer.csv --better lower --layout rows --decimal point --level process --scale covariance --plot b.svg --json
-0,6 biplot runs/one --warmup-iterations 0 --metric max_rss
-2   biplot long.csv --columns value=absent -q
 0   diagnose old.csv --normality --estimators --clt --better lower --layout rows --decimal point --level process --confidence 0.9 --risk 0.1 --seed 1 --json
 0   diagnose runs/one --warmup-iterations 0 --metric max_rss --conf-level 0.9
 2   diagnose long.csv --columns value=absent -q
@@ -122,6 +120,9 @@ TABLE = """
 2   export long.csv -o x.csv --columns value=absent -q
 0   bundle runs/one -o b.zip --claims claims.yaml --about about.yaml --campaign c.yaml --binaries --redact host --max-bytes 99M --seed 3 --json -q
 """
+# a method of one file has its rows in its own test
+OWN = sorted((Path(__file__).parents[1] / "unit/analysis/methods").glob("test_*.py"))
+TABLE += "".join(re.findall(r'(?ms)^ROWS = """\n(.*?)"""', "".join(map(Path.read_text, OWN))))
 ROWS = [line.split(maxsplit=1) for line in TABLE.strip().splitlines()]
 FIRST = {text.split()[0]: text for _, text in reversed(ROWS)}  # of each command
 READERS = [FIRST[name] for name in ("verdict", "speedup-test", "plan", "diagnose")]
@@ -225,7 +226,7 @@ def test_it_starts_and_ends_as_it_should(executed, codes, text):
 
 
 def test_every_command_and_every_option_has_a_row():
-    given = {name: set() for name in COMMANDS}
+    given = {name: set() for name in commands()}
     for _, text in ROWS:
         name, *words = shlex.split(text)
         if name in given:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.data.matrix_file import read_systems
-from analysis.methods.resampling.biplot import biplot
+from analysis.methods.biplot import biplot
 
 FOLDER = Path(__file__).parent / "irving_bigdata"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

@@ -8,12 +8,10 @@ it. A number that nobody claims fails: only names and dates are taken out before
 from __future__ import annotations
 
 import html
-import importlib
 import io
 import itertools
 import json
 import math
-import pkgutil
 import re
 import statistics
 import sys
@@ -24,8 +22,7 @@ import pytest
 from made_trials import FLEETS, SHAPES, _write_fleet, write_trial
 from scipy.stats import t
 
-from analysis import commands
-from analysis.commands import options as arguments
+from analysis import common_options as arguments, registry
 from analysis.data.trial import read_trial
 from analysis.pages.model import Section, Sentence, Table, text_of
 from analysis.verdict.compare import NamedCommand, answer_of, screen_of
@@ -447,8 +444,8 @@ def trials(tmp_path_factory):
 def told(trials, monkeypatch):
     """Give the page and the JSON of a command's result."""
     found = []
-    for one in pkgutil.walk_packages(commands.__path__, "analysis.commands."):
-        importlib.import_module(one.name)
+    for one in registry.commands().values():
+        registry.load(one.module)
     shown = arguments.show
     for module in [*sys.modules.values()]:
         if getattr(module, "show", None) is shown:

@@ -23,9 +23,9 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.matrix_file import read_systems
 from analysis.data.pair import suite_mean
 from analysis.diagnose.normality import normal_curves
+from analysis.methods.biplot import biplot
 from analysis.methods.hpt.compare import hpt
 from analysis.methods.hpt.page import hpt_context
-from analysis.methods.resampling.biplot import biplot
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.randomization import randomization_test
 from analysis.methods.speedup_test.compare import speedup_test, speedup_test_suite

@@ -12,7 +12,7 @@ from scipy.integrate import trapezoid
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import AnalysisError
-from analysis.methods.resampling.biplot import biplot
+from analysis.methods.biplot import biplot
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.distribution import empirical_distribution
 from analysis.methods.resampling.randomization import RandomizationTest, randomization_test

@@ -21,7 +21,6 @@ from analysis.diagnose.why_result import WhyAnswer
 from analysis.history import bisection
 from analysis.methods.mixture import goodness, modality, refits
 from analysis.methods.resampling import (
-    biplot,
     bootstrap,
     distribution,
     randomization,
@@ -122,7 +121,6 @@ OWN: dict[type, Own] = {
     iterations.QuantileBasis: added("metric", "share", of=str, quantile=float),
     normality.CentralLimitStudy: added(enough=dict[str, dict[str, int | None]]),
     bisection.Bisection: added(maybe=("why",), why=Told(WhyAnswer, known=False)),
-    biplot.Biplot: added(conclusion=str),
     hpt_result.HptResult: added(maybe=("alternative", "pvalue_two_sided"), pvalue_two_sided=float),
     mixture.Mixture: added(components=int, mean=float, modes=tuple[float, ...]),
     plane.MixtureOfMetrics: added(

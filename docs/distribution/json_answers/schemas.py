@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -27,7 +28,6 @@ from analysis.importers.importing import Imported, Inspected
 from analysis.methods.hpt.page import HptReport
 from analysis.methods.mixture.metrics_page import PlaneReport
 from analysis.methods.mixture.report import MixtureReport
-from analysis.methods.resampling.biplot import Biplot
 from analysis.methods.resampling.distribution import PassesReport
 from analysis.methods.resampling.report import ResamplingReport
 from analysis.methods.speedup_test.result import SpeedupSuite
@@ -39,6 +39,7 @@ from analysis.plan.error_rates import CoverageStudy, RejectionStudy
 from analysis.plan.hosts import HostPlan
 from analysis.plan.runs import RunPlan
 from analysis.plan.sessions import SessionPlan
+from analysis.registry import commands, load
 from analysis.report.assembling import Report
 from analysis.verdict.compare import CompareAnswer
 from analysis.verdict.comparison_result import TrialComparison
@@ -78,6 +79,11 @@ _CONSENT = {
     "trials": tuple[Intent, ...],
 }
 
+
+def _is_of(one: object, name: str) -> bool:
+    return isinstance(one, type) and issubclass(one, Result) and getattr(one, "method", "") == name
+
+
 # a command -> the answers that it may print: classes, or types that hold them
 ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "verdict": (Verdict, Ranking, Gate),
@@ -98,7 +104,6 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "plan": (RunPlan, SessionPlan, HostPlan),
     "calibrate": (Certificate,),
     "study": (RejectionStudy, CoverageStudy, DrawStudy),
-    "biplot": (Biplot,),
     "report": (Report,),
     "plot": (_DRAWN,),
     "merge": (Merged, MergedFleet),
@@ -122,6 +127,10 @@ ANSWERS: Mapping[str, tuple[Any, ...]] = {
     "cancel": (Cancelled,),
     "reproduce": (Reproduction, Rerun, _CONSENT),
     "completion": ({"shell": str, "script": str},),
+} | {  # a method of one file: its results of the command's name
+    name: tuple(one for one in vars(load(known.module)).values() if _is_of(one, name))
+    for name, known in commands().items()
+    if known.file
 }
 
 
@@ -146,6 +155,17 @@ def schema_text(command: str) -> str:
 
 def _line(name: str, part: object, depth: int) -> str:
     return f"{' ' * depth}{json.dumps(name)}: {json.dumps(part, ensure_ascii=False)}"
+
+
+def keys_of_methods() -> str:
+    """Give the keys that the docstrings of methods in files of their own explain, as Markdown tables."""
+    lines: list[str] = []
+    for name in (name for name, known in commands().items() if known.file):
+        lines += [f"\n## {name}\n", "| key | meaning |", "|---|---|"]
+        for said in (" ".join((one.__doc__ or "").split()) for one in ANSWERS[name]):
+            entries = re.split(r"(?<=\.) (?=`)", said)[1:]
+            lines += ["| {} | {} |".format(*entry.split(": ", 1)) for entry in entries]
+    return "\n".join(lines).strip()
 
 
 def files(folder: Path) -> dict[Path, str]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.commands.options import show
 from analysis.commands.why import (
     exit_code_of,
     explained,
@@ -17,6 +16,7 @@ from analysis.commands.why import (
     targets_of,
     write_folded,
 )
+from analysis.common_options import show
 from analysis.data.trial import read_trial
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.errors import UsageError

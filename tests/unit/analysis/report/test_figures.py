@@ -19,8 +19,8 @@ from analysis.diagnose.normality import (
 )
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
 from analysis.importers.reader import Reading
+from analysis.methods.biplot import biplot
 from analysis.methods.hpt.speedup import hpt_speedup
-from analysis.methods.resampling.biplot import biplot
 from analysis.plots.axes import Sheet
 from analysis.plots.chart import picture_bytes
 from analysis.plots.marks import Curve

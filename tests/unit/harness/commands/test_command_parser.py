@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import UsageError
-from analysis.options import COMMANDS, patience
+from analysis.options import patience
+from analysis.registry import commands
 from harness.cli import main
 from harness.commands import command_parser
 from harness.commands.command_parser import CommandParser, HelpFormatter, parser_of
 from harness.trial.progress import read_progress
 
-EVERY = parser_of(list(COMMANDS)).commands
+EVERY = parser_of(list(commands())).commands
 
 
 @pytest.mark.parametrize("columns", ["80", "200"])

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.options import COMMANDS
 from analysis.record.trial_files import Finding
+from analysis.registry import commands
 from harness.commands import doctor_page
 from harness.commands.command_parser import EXIT_CODES, GROUPS, parser_of as parser_with
 from tests.unit.harness.commands.conftest import execute
 
-MEASURING = [name for name, one in COMMANDS.items() if one.module.startswith("harness")]
+MEASURING = [name for name, one in commands().items() if one.module.startswith("harness")]
 SAMPLE = Path(__file__).parents[3] / "data" / "sample-0.2.0"
 
 
@@ -33,7 +33,7 @@ def test_help_has_four_groups_and_each_command_once_in_a_line_of_its_own():
     lines = said.splitlines()
     assert [line for line in lines if line in GROUPS] == list(GROUPS)
     listed = [line.split()[0] for line in lines if line.startswith("  ")]
-    assert sorted(listed) == sorted(COMMANDS)
+    assert sorted(listed) == sorted(commands())
     assert listed[:3] == ["compare", "init", "run"]
     assert max(len(line) for line in lines if line.startswith("  ")) <= 72
     assert max(map(len, lines)) <= 80

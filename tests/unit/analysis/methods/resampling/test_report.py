@@ -10,7 +10,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError
-from analysis.methods.resampling.biplot import biplot, biplot_picture
+from analysis.methods.biplot import biplot, biplot_picture
 from analysis.methods.resampling.bootstrap import bootstrap_speedup
 from analysis.methods.resampling.distribution import compare_distributions, empirical_distribution
 from analysis.methods.resampling.randomization import randomization_test

@@ -15,25 +15,38 @@ References
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TextIO
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...errors import AnalysisError, InsufficientDataError, UsageError
-from ...pages import model as pages, number_format as figures
-from ...pages.result import Result, plain
-from ...plots.axes import SMALL, Axes, Key, Picture, Scale as AxisScale, Sheet, Tick, quantity_ticks
-from ...plots.chart import arranged
-from ...plots.marks import Box, Placed, Wanted, placed, wide
-from ...stats.arguments import checks_arguments, chosen, numbers
-from ...stats.samples import Array, read_only
-from ...words import Name
+from ..common_options import Drawn, Source, metric_of, show
+from ..data.host_record import not_judged
+from ..data.matrix import PerformanceMatrix
+from ..data.pair import trial_cautions
+from ..data.trial_cautions import constant_cautions
+from ..errors import AnalysisError, InsufficientDataError, UsageError
+from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
+from ..options import command
+from ..pages import model as pages, number_format as figures
+from ..pages.result import Result, plain
+from ..plots.axes import SMALL, Axes, Key, Picture, Scale as AxisScale, Sheet, Tick, quantity_ticks
+from ..plots.chart import arranged, write_picture
+from ..plots.marks import Box, Placed, Wanted, placed, wide
+from ..stats.arguments import checks_arguments, chosen, numbers
+from ..stats.samples import Array, read_only
+from ..words import Name
+
+if TYPE_CHECKING:
+    from ..data.matrix_file import SystemsTable
 
 Scale = Literal["log", "covariance", "correlation"]
 
@@ -57,16 +70,19 @@ REFERENCES = (
 class Biplot(Result):
     """Principal components of a table of systems x benchmarks.
 
-    Arrays are read-only. `scale`: What was analysed. `scores` (systems, components): The systems'
+    Arrays are read-only. `systems`, `benchmarks`: Names of the rows and columns. `scale`: What was
+    analysed, `log`, `covariance` or `correlation`. `scores` (systems, components): The systems'
     coordinates, in the unit of what was analysed. `loadings` (benchmarks, components): The
-    components as unit vectors; the loading of each that is largest in size is positive. `explained`
-    (components,): The components' shares of the variance; they sum to 1. `sds` (components,): The
-    standard deviations of the scores (divisor n - 1). `rank`: How many components hold variance.
-    `correlations` (benchmarks, benchmarks): Of the values as given; nan for a benchmark that does
-    not vary.
+    components as unit vectors; the loading of each that is largest in size is positive. `explained`,
+    `sds` (components,): The components' shares of the variance, which sum to 1, and the standard
+    deviations of the scores (divisor n - 1). `rank`: How many components hold variance; in JSON,
+    `scores` and `loadings` of those behind them are null: nothing varies along them, so they have no
+    axis. `correlations` (benchmarks, benchmarks): Of the values as given; nan, in JSON null, for a
+    benchmark that does not vary.
     """
 
     method: ClassVar[str] = "biplot"
+    derived: ClassVar[tuple[str, ...]] = ("conclusion",)
 
     systems: tuple[str, ...]
     benchmarks: tuple[str, ...]
@@ -92,8 +108,9 @@ class Biplot(Result):
         return f"{held} of the variance of {over}; PC1 follows {follows}"
 
     def body(self) -> dict[str, Any]:
-        """Give the fields and the conclusion; components beyond the rank have no axis to tell."""
-        found = {**Result.body(self), "conclusion": self.conclusion}
+        """Give the fields, and last the conclusion; components beyond the rank have no axis to tell."""
+        found = Result.body(self)
+        found["conclusion"] = found.pop("conclusion")
         for row in (*found["scores"], *found["loadings"]):
             row[self.rank :] = [None] * len(row[self.rank :])
         return found
@@ -225,7 +242,7 @@ def biplot(
     z /= np.sqrt((z**2).sum(axis=0))
     r = np.clip(z.T @ z, -1, 1)
     np.fill_diagonal(r, np.where(same, np.nan, 1.0))
-    return Biplot(
+    found = Biplot(
         systems=rows,
         benchmarks=columns,
         scale=scale,
@@ -235,8 +252,8 @@ def biplot(
         sds=read_only(s / math.sqrt(len(rows) - 1) * unit),
         rank=rank,
         correlations=read_only(np.asarray((r + r.T) / 2)),
-        cautions=_cautions(len(rows), columns, scale, loadings[:, 0], explained, constant),
     )
+    return replace(found, cautions=_cautions(found, constant))
 
 
 def _names(kind: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -281,16 +298,10 @@ def _oriented(components: Array) -> tuple[Array, Array]:
     return level * signs, signs[:, 0]
 
 
-def _cautions(
-    n: int,
-    benchmarks: Sequence[str],
-    scale: Scale,
-    leading: Array,
-    shares: Array,
-    constant: Sequence[str],
-) -> tuple[pages.Caution, ...]:
+def _cautions(found: Biplot, constant: Sequence[str]) -> tuple[pages.Caution, ...]:
     """Say what decides the components, what the number of systems can show, and what single values hide."""
-    squares, p = leading**2, len(benchmarks)
+    benchmarks, scale, shares = found.benchmarks, found.scale, found.explained
+    squares, n, p = found.loadings[:, 0] ** 2, len(found.systems), len(benchmarks)
     top, least = int(squares.argmax()), ""
     fix = "the systems differ most on it: look whether it belongs to the others"
     if scale == "covariance":
@@ -571,3 +582,118 @@ def _farthest(places: Array, most: int) -> list[int]:
     """Give the indices of those farthest out, farthest first; an arrow may have no length."""
     far = np.hypot(*places.T)
     return [int(k) for k in np.argsort(-far, kind="stable")[:most]]
+
+
+# --- The command: one value for each system and benchmark is read, and shown.
+
+
+@command("biplot", after="study", summary="systems and benchmarks in one picture")
+def execute(
+    *, source: Source, sources: list[str], scale: Scale, drawn: Drawn, json: bool, out: TextIO
+) -> int:
+    """Show which systems are alike, and which benchmarks tell them apart.
+
+    Give two or more matrix files or variants of trials (runs/NAME:VARIANT); each is one system
+    with its medians; or one trial (runs/NAME) with all its variants; or one .csv or .txt table with
+    headings, a row for each system and a column for each benchmark.
+
+    Options
+    -------
+    sources SOURCE...
+        a system: a matrix file, or a variant of a trial (runs/NAME:VARIANT); or one trial, or one
+        table
+    --scale {log,covariance,correlation}  = log
+        logarithms, so that equal ratios weigh equally (default); the values as they are, as
+        published; or the values divided by their spread
+    """
+    picture = drawn.picture()
+    result, metric = systems_of(source, sources, scale)
+    if picture is not None:
+        write_picture(biplot_picture(result), picture, title="biplot", alt=result.conclusion)
+    show(result, out, as_json=json, metric=metric)
+    return 0
+
+
+def systems_of(asked: Source, sources: Sequence[str], scale: Scale) -> tuple[Biplot, str | None]:
+    """Read the systems that the sources name, and find their principal components; with the metric to name."""
+    table, metric = _read(asked, sources)
+    result = biplot(table.values, table.systems, table.benchmarks, scale=scale)
+    return replace(result, cautions=(*table.cautions, *result.cautions)), metric
+
+
+def _read(asked: Source, sources: Sequence[str]) -> tuple[SystemsTable, str | None]:
+    if len(sources) > 1:
+        each = read_each(sources, asked.reading())
+        return _medians(each, sources), metric_of(*each)
+    (source,) = sources
+    try:
+        Path(source).exists()
+    except (OSError, ValueError) as error:  # such as a name too long
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"this cannot be read: {reason}", source) from None
+    named = trial_and_variant(source)
+    if named is not None and named[1] is None:
+        try:
+            trial = open_trial(named[0], asked.level, asked.better, decimal=asked.decimal)
+        except AnalysisError:  # headings that no reader of runs knows are a table's own
+            if is_file(source):
+                with contextlib.suppress(AnalysisError):
+                    return _table(Path(source), asked), None
+            raise
+        variants = trial.manifest.variants
+        metric = asked.metric or trial.default_metric
+        matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
+        found = _medians(matrices, variants)
+        texts = [not_judged(trial.unnamed)] if trial.unnamed and asked.metric is None else []
+        known = pages.merged(texts, constant_cautions(trial), found.cautions)
+        return replace(found, cautions=known), metric_of(*matrices)
+    if is_file(source):
+        return _table(Path(source), asked), None
+    if named is not None:
+        what = "one variant is one system, and a biplot shows how systems differ"
+        fix = "name its trial alone for all its variants, or two sources or more"
+        raise UsageError(what, source, fix)
+    raise UsageError(
+        "there is no such trial or file", source, "name a trial, or a table of systems"
+    )
+
+
+def _table(path: Path, asked: Source) -> SystemsTable:
+    from ..data.matrix_file import read_systems
+
+    for option in asked.not_for_tables():
+        what = f"{option} is not for a table of systems: a row is a system, a cell is its value"
+        fix = "leave it out, or name two sources or more, a file for each system"
+        raise UsageError(what, str(path), fix)
+    return read_systems(path, asked.decimal)
+
+
+def _medians(matrices: Sequence[PerformanceMatrix], sources: Sequence[str]) -> SystemsTable:
+    from ..data.matrix_file import SystemsTable
+
+    first, *others = matrices
+    for matrix, field in itertools.product(others, ("better", "unit")):
+        one, other = getattr(first, field), getattr(matrix, field)
+        if one != other:
+            what = f"{first.name!r} and {matrix.name!r} differ in {field!r}: {one!r} and {other!r}"
+            raise AnalysisError(what, fix="show values of one kind")
+    common = set(first.benchmarks).intersection(*(m.benchmarks for m in others))
+    benchmarks = tuple(bench for bench in first.benchmarks if bench in common)
+    if not benchmarks:
+        what = f"these {len(matrices)} systems have no benchmark in common"
+        raise AnalysisError(what, ", ".join(sources[:4]))
+    lacking = [*dict.fromkeys(b for m in matrices for b in m.benchmarks if b not in common)]
+    cautions = [caution.of(matrix.name) for matrix in matrices for caution in matrix.cautions]
+    cautions += trial_cautions(matrices)
+    if lacking:
+        text = f"left out, because not every system has it: {figures.listed(lacking, 5)}"
+        cautions.append(pages.Caution("benchmarks-not-of-all", text, tuple(lacking)))
+    names = [matrix.name for matrix in matrices]
+    if len(set(names)) < len(names):
+        names = [*sources]  # such as two trials with one variant's name
+    return SystemsTable(
+        systems=tuple(names),
+        benchmarks=benchmarks,
+        values=[matrix.select(benchmarks).medians().tolist() for matrix in matrices],
+        cautions=pages.merged(cautions),
+    )

@@ -15,20 +15,20 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from ..errors import FairtrialError, UsageError
-from ..options import Given
-from ..record.printer import write_json
+from .errors import FairtrialError, UsageError
+from .options import Given
+from .record.printer import write_json
 
 _BACKENDS = {"threads": "threading", "processes": "loky"}  # joblib's names
 
 if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
-    from ..data.number_text import Decimal, Layout
-    from ..importers.reader import Reading, Sides
-    from ..pages.result import Result
-    from ..plots.axes import Sheet
-    from ..record.manifest import WarmupIterations
-    from ..record.run_numbers import Better
+    from .data.matrix import PerformanceMatrix
+    from .data.number_text import Decimal, Layout
+    from .importers.reader import Reading, Sides
+    from .pages.result import Result
+    from .plots.axes import Sheet
+    from .record.manifest import WarmupIterations
+    from .record.run_numbers import Better
 
 
 class Metric(Given):
@@ -50,7 +50,7 @@ class Source(Metric):
 
     def reading(self) -> Reading:
         """Give how the sources of this command line are read."""
-        from ..importers.reader import Reading
+        from .importers.reader import Reading
 
         return Reading(**self.some("metric", "better", "layout", "decimal", "level", "command"))
 
@@ -69,7 +69,7 @@ class BothSides(Source):
 
     def read(self) -> Sides:
         """Read both sides."""
-        from ..importers.reader import read_sides
+        from .importers.reader import read_sides
 
         return read_sides(self.candidate, self.baseline, self.reading())
 
@@ -82,7 +82,7 @@ class Chosen(Given):
 
     def of(self, *matrices: PerformanceMatrix) -> list[PerformanceMatrix]:
         """Give the matrices with the benchmarks that count."""
-        from ..importers.reader import with_benchmarks
+        from .importers.reader import with_benchmarks
 
         return with_benchmarks(matrices, self.benchmark or (), self.exclude or ())
 
@@ -120,7 +120,7 @@ class Drawn(Given):
         """Give the file of the picture that is asked for; refuse one that cannot be written."""
         if self.plot is None:
             return None
-        from ..plots.chart import check_picture
+        from .plots.chart import check_picture
 
         return check_picture(self.plot)
 
@@ -134,7 +134,7 @@ class Setting(Given):
 
     def sheet(self) -> Sheet:
         """Give the sheet that the options ask for."""
-        from ..plots.axes import Sheet
+        from .plots.axes import Sheet
 
         said = {name: value for name, value in vars(self).items() if value is not None}
         sheet = Sheet(**{"font_size": 8.0} | said)
@@ -152,8 +152,8 @@ class Workers(Given):
     @contextmanager
     def working(self) -> Iterator[int | None]:
         """Say where loops are executed inside this context; give their number of workers."""
-        from ..stats.arguments import counted
-        from ..stats.workers import MOST_WORKERS, available_cores, dask_cluster
+        from .stats.arguments import counted
+        from .stats.workers import MOST_WORKERS, available_cores, dask_cluster
 
         if self.dask is not None:
             for option in self.given("workers", "backend"):
@@ -179,7 +179,7 @@ class Workers(Given):
 
 def metric_of(*matrices: PerformanceMatrix) -> str | None:
     """Give what the first line of a text must name: the metric that was chosen of trials."""
-    from ..record.manifest import read_manifest
+    from .record.manifest import read_manifest
 
     for matrix in matrices:
         if matrix.trial is None or matrix.metric is None:
@@ -203,7 +203,7 @@ def show(
     if as_json:
         write_json(result.to_dict(), out)
     elif markdown:
-        from ..pages.as_markup import render_markdown
+        from .pages.as_markup import render_markdown
 
         out.write(f"{render_markdown(result.screen()).rstrip()}\n")
     else:

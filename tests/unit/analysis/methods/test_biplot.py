@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError, InsufficientDataError, UsageError
-from analysis.methods.resampling.biplot import biplot, biplot_picture
+from analysis.methods.biplot import biplot, biplot_picture
 from analysis.pages.model import Table, Value
 from analysis.plots.axes import Outline
 
+# command lines with each option once, executed in fresh processes
+ROWS = """
+0   biplot new.csv old.csv newer.csv --better lower --layout rows --decimal point --level process --scale covariance --plot b.svg --json
+0,6 biplot runs/one --warmup-iterations 0 --metric max_rss
+2   biplot long.csv --columns value=absent -q
+"""
 THREE = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0]])
 
 
