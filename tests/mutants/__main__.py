@@ -38,8 +38,8 @@ from scipy.stats import binomtest
 HERE = Path(__file__).resolve().parents[2]
 WORK = HERE / ".mutants"
 EQUIVALENT = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text("utf-8"))
-# what no test can see: types, decorators that only speed things up, `is` of what is one object
-NOT_SEEN = re.compile(r"BitOr_|RemoveDecorator|_Is(Not)?_(?!Is)|_(Eq|NotEq|[LG]tE?)_Is")
+# what tests seldom can see: types, decorators for speed, `is` of one object, an order of what is only equal or not
+NOT_SEEN = re.compile(r"BitOr_|RemoveDecorator|_Is(Not)?_(?!Is)|_(Eq|NotEq|[LG]tE?)_Is|Eq_[LG]t")
 NOT_JUDGED = re.compile(r"\s*(assert |if TYPE_CHECKING)")
 ENCLOSED = (
     *("unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-ec"),
