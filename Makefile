@@ -14,7 +14,7 @@
 # make cover       which lines the tests reach, by file
 # make gallery     campaigns of configs/gallery in short, with servers and programs of others; nightly does it too
 # make drill-vm    a small virtual machine: memory, limits and users' cgroups; skips where it cannot be had
-# make mutants     how many small changes of the code the tests notice, by room; hours, MUTANTS="--dry-run"
+# make mutants     how many small changes of the code the tests notice, by room; hours
 # make site        the documentation as pages with a search, read from build/site/html without a network
 # make docs-check  the tests of the documentation only
 # make versions    the tests with the lowest dependencies, and with other interpreters
@@ -152,7 +152,9 @@ drill-vm: $(READY)
 
 # MUTANTS="--each 15 --rooms harness/trial" is what is asked of it; `python -m tests.mutants --help`.
 mutants: $(READY)
-	$(BIN)/python -m tests.mutants --seed $(SEED) $(MUTANTS)
+	@$(BIN)/python -c "import cosmic_ray" 2>/dev/null || \
+	  $(BIN)/python tests/contract/make_venv.py --into $(VENV) -e '.[mutants]' -c tests/constraints.txt
+	$(ALONE) $(BIN)/python -m tests.mutants --seed $(SEED) $(MUTANTS)
 
 site: $(READY)
 	$(BIN)/python docs/site/make_site.py
@@ -170,7 +172,7 @@ unchanged: $(READY)
 # One version of each for all supported interpreters. Then: make test, and commit what changed.
 constraints: $(READY)
 	$(BIN)/uv pip compile -q --upgrade --universal --fork-strategy fewest --python-version 3.11 \
-	  --extra test --extra dev --no-annotate --custom-compile-command "make constraints" \
+	  --extra test --extra dev --extra mutants --no-annotate --custom-compile-command "make constraints" \
 	  -o tests/constraints.txt pyproject.toml
 
 # Once before several workers need the machine code; it is kept for the next time.

@@ -1,223 +1,195 @@
-"""How strong the tests are: mutants of each room, judged by the tests that execute their line.
+"""How strong the tests are: cosmic-ray's mutants of each room, judged by the room's unit tests, then by the golden ones.
 
-``make mutants`` does it, ``--dry-run`` says what it would cost, ``--report`` what is known so far.
-An interrupted run goes on where it was. Each mutant is first judged by the unit tests of its own
-room; who survives those, by all other unit tests and the property, contract and golden tests.
+Mutants are made in a clone of HEAD below ``.mutants``, so the working tree stays as it is. Where the
+machine allows it, their tests see no other process and write nowhere but there, in /tmp and /dev/shm:
+a mutant may send a signal to any number and remove any folder. An interrupted run goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import difflib
+import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import chdir, closing
+from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from random import Random
 
-from tests.mutants import coverage_map, drawing, records, report
-from tests.mutants.choosing_tests import STAGES, own_tests
-from tests.mutants.judging import Judge
-from tests.mutants.private_tree import PrivateTree, copied, product_hash
+from cosmic_ray.commands import execute, init
+from cosmic_ray.config import ConfigDict
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
+from cosmic_ray.testing import run_tests
+from cosmic_ray.work_db import WorkDB
+from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkItem, WorkResult
+from scipy.stats import binomtest
 
 HERE = Path(__file__).resolve().parents[2]
-PIECE_S = {"unit": 25.0, "property": 40.0, "contract": 40.0, "golden": 25.0}  # to map one
-PACE_S = {"own": 8.0, "rest": 25.0}  # a mutant, before a run has shown its own
-SURVIVING = 0.35  # the share that comes to the second stage, before it is known
+WORK = HERE / ".mutants"
+EQUIVALENT = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text("utf-8"))
+# what tests seldom can see: types, decorators for speed, `is` of one object, an order of what is only equal or not
+NOT_SEEN = re.compile(r"BitOr_|RemoveDecorator|_Is(Not)?_(?!Is)|_(Eq|NotEq|[LG]tE?)_Is|Eq_[LG]t")
+NOT_JUDGED = re.compile(r"\s*(assert |if TYPE_CHECKING)")
+ENCLOSED = (
+    *("unshare", "--pid", "--fork", "--kill-child", "--mount", "--mount-proc", "sh", "-ec"),
+    'for w in "$1" /tmp; do mount --bind "$w" "$w"; done; mount -o remount,bind,ro /; shift; "$@"',
+    *("sh", str(WORK)),
+)
+PYTEST = (sys.executable, "-m", "pytest", "-qx", "--tb=no", "-p", "no:randomly")
+GOLDEN = ["tests/golden"]
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Judge what is left to be judged, and print what is known."""
-    args = _parser().parse_args(arguments)
-    work = (args.work or args.tree / ".mutants").resolve()
-    path = args.records or work / "records.jsonl"
-    if not args.report:
-        run = Run(args, work, path)
-        print(run.cost(), flush=True)
-        if args.dry_run:
-            return 0
-        run.go_on()
-    _print(path, args.pair, full=True)
-    return 0
+def rooms() -> dict[str, list[Path]]:
+    """Give the files of each room: harness/X, analysis/X, analysis/methods/X; front modules by half."""
+    found = defaultdict(list)
+    for path in sorted([*Path("analysis").rglob("*.py"), *Path("harness").rglob("*.py")]):
+        depth = 3 if path.parts[1] == "methods" else 2
+        found["/".join(path.parts[:-1][:depth])].append(path)
+    return found
 
 
-def _print(path: Path, before: Path | None, *, full: bool) -> None:
-    known, equivalent = records.read(path), records.equivalents()
-    if full:
-        print(report.survivors(known, equivalent))
-    print(report.table(known, equivalent))
-    if before is not None:
-        print(report.comparison(records.read(before), known))
+def key_of(mutant: MutationSpec) -> str:
+    """Give the line as it is changed, or nothing where that is no other program to judge."""
+    before = mutant.module_path.read_text("utf-8")
+    after = mutate_code(before, get_operator(mutant.operator_name)(), mutant.occurrence)
+    try:
+        if ast.dump(ast.parse(after)) == ast.dump(ast.parse(before)):
+            return ""
+    except SyntaxError:
+        return ""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))
+    was, now = (" ".join(s[1:].strip() for s in lines[2:] if s[0] == sign) for sign in "-+")
+    return "" if NOT_JUDGED.match(was) else now
 
 
-class Run:
-    """A run: its private tree, its mutants by room, and what of them is left to do."""
+class Drawn(WorkDB):
+    """A session of cosmic-ray that keeps some of a room's mutants, drawn with a seed."""
 
-    def __init__(self, args: argparse.Namespace, work: Path, path: Path) -> None:
-        self._args, self._path = args, path
-        self._tree = args.tree.resolve()
-        self._product = product_hash(self._tree)
-        self._private = PrivateTree(work, work / "tree")
-        everything = drawing.rooms(self._tree)
-        self._before: dict[str, str] = {}  # names in the other tree, when its mutants are judged
-        self._killers: dict[str, str] = {}  # the tests that killed them there
-        if args.pair is not None:
-            self._mutants = self._found_again(everything)
-        else:
-            self._mutants = {
-                room: drawing.drawn(self._tree, mutants, args.each, args.seed)
-                for room, mutants in everything.items()
-            }
-        if args.rooms:
-            self._mutants = {r: m for r, m in self._mutants.items() if r in args.rooms}
+    def __init__(self, path: Path, each: int, random: Random) -> None:
+        super().__init__(path, WorkDB.Mode.create)
+        self._each, self._random = each, random
 
-    def _found_again(
-        self, everything: dict[str, list[drawing.Mutant]]
-    ) -> dict[str, list[drawing.Mutant]]:
-        others = records.outcomes(records.read(self._args.pair))
-        keys = [(one["mutant"], one["key"], one["path"]) for one in others.values()]
-        found: dict[str, list[drawing.Mutant]] = {}
-        for name, mutant in drawing.paired(
-            keys, [m for all_ in everything.values() for m in all_]
-        ).items():
-            if mutant is not None:
-                self._before[mutant.name] = name
-                if "::" in others[name]["by"] and others[name]["result"] in records.DEAD:
-                    self._killers[mutant.name] = others[name]["by"]
-                found.setdefault(mutant.room, []).append(mutant)
-        return found
+    def add_work_items(self, work_items: Iterable[WorkItem]) -> None:
+        """Add `each` of them."""
+        super().add_work_items(islice(self._in_order(work_items), self._each))
 
-    def _left(self, stage: str, room: str) -> list[drawing.Mutant]:
-        """Give the mutants of a room that a stage has not judged: later ones judge who survived."""
-        known = records.read(self._path)
-        done = records.judged(known, self._product, stage)
-        dead = {
-            name
-            for earlier in ("again", *STAGES[: STAGES.index(stage)])
-            for name, result in records.judged(known, self._product, earlier).items()
-            if result in records.DEAD
-        }
-        skipped = done.keys() | dead
-        return [mutant for mutant in self._mutants[room] if mutant.name not in skipped]
-
-    def _pieces(self, stage: str, room: str = "") -> list[str]:
-        """Give the pieces of the map that a stage needs."""
-        if stage == "rest":
-            return coverage_map.pieces(self._tree, self._args.kinds)
-        found = coverage_map.pieces(self._tree, ["unit"])
-        return [piece for piece in found if own_tests(room, f"{piece}/test_")]
-
-    def cost(self) -> str:
-        """Say what is to be done and about how long it takes, with one process on an idle core."""
-        known = [one for one in records.read(self._path) if one["product"] == self._product]
-        total, lines = 0.0, [f"tree {self._tree}, product {self._product}, seed {self._args.seed}"]
-        for stage in self._args.stages:
-            count = sum(len(self._left(stage, room)) for room in self._mutants)
-            mine = [one["seconds"] for one in known if one["stage"] == stage]
-            pace = sum(mine) / len(mine) if mine else PACE_S[stage]
-            if stage == "rest" and "own" in self._args.stages:  # not all of them will get there
-                open_ = sum(len(self._left("own", room)) for room in self._mutants)
-                count -= round((1 - SURVIVING) * open_)
-            wanted = {p for room in self._mutants for p in self._pieces(stage, room)}
-            _, missing = coverage_map.state(self._private, self._tree, sorted(wanted))
-            mapping = sum(PIECE_S[piece.split("/")[1]] for piece in missing)
-            total += count * pace + mapping
-            lines.append(
-                f"stage {stage}: {count} mutants of {len(self._mutants)} rooms, {pace:.1f} s each; "
-                f"{len(missing)} of {len(wanted)} pieces of the map to make, some {mapping / 60:.0f} min"
-            )
-        return "\n".join([*lines, f"about {total / 3600:.1f} h"])
-
-    def go_on(self) -> None:
-        """Make what is missing of the map and judge what is left, stage by stage, room by room."""
-        copied(self._tree, self._private.work)
-        compiling = self._private.root / "tests" / "compile_kernels.py"
-        if compiling.exists():
-            words = self._private.command(self._private.python, compiling)
-            environment = self._private.environment()
-            subprocess.run(words, cwd=self._private.root, env=environment, check=True)
-        with Judge(self._private, self._args.limit) as judge:
-            for room in self._mutants:
-                self._judge_again(judge, room)
-            for stage in self._args.stages:
-                everywhere = None
-                for room in self._mutants:
-                    left = self._left(stage, room)
-                    if not left:
-                        continue
-                    if stage == "own" or everywhere is None:
-                        everywhere = self._mapped(self._pieces(stage, room))
-                    judge.knows(everywhere)
-                    self._judge(judge, stage, room, left)
-
-    def _judge_again(self, judge: Judge, room: str) -> None:
-        """Ask first who killed a mutant in the other tree: most of them are dead by one test."""
-        asked = dead = 0
-        for mutant in self._left("own", room):
-            if mutant.name in self._killers:
-                asked += 1
-                record = judge.judge_again(mutant, self._killers[mutant.name])
-                dead += record is not None
-                if record is not None:
-                    self._add(mutant, record)
-        if asked:
-            print(f"again {room}: {dead} of {asked} killed by the same test", flush=True)
-
-    def _add(self, mutant: drawing.Mutant, record: dict[str, Any]) -> None:
-        record |= {"product": self._product, "seed": self._args.seed}
-        if mutant.name in self._before:
-            record["before"] = self._before[mutant.name]
-        records.add(self._path, record)
-
-    def _mapped(self, pieces: list[str]) -> coverage_map.CoverageMap:
-        coverage_map.make(self._private, pieces, lambda text: print(text, flush=True))
-        return coverage_map.load(self._private, pieces)
-
-    def _judge(self, judge: Judge, stage: str, room: str, left: list[drawing.Mutant]) -> None:
-        began, results = time.monotonic(), []
-        for mutant in left:
-            record = judge.judge(mutant, stage)
-            self._add(mutant, record)
-            results.append(record["result"])
-        dead = sum(result in records.DEAD for result in results)
-        took = time.monotonic() - began
-        print(f"{stage} {room}: {dead} of {len(results)} killed in {took:.0f} s", flush=True)
+    def _in_order(self, work_items: Iterable[WorkItem]) -> Iterator[WorkItem]:
+        """Give one mutant a line: a line and an operator first, for many numbers count no more than one."""
+        lines: dict[tuple[Path, int], dict[str, list[WorkItem]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        for item in work_items:
+            (mutant,) = item.mutations
+            if not NOT_SEEN.search(mutant.operator_name):
+                operator = mutant.operator_name.partition("_")[0]
+                lines[mutant.module_path, mutant.start_pos[0]][operator].append(item)
+        for place in self._random.sample(sorted(lines), len(lines)):
+            item = self._random.choice(lines[place][self._random.choice(sorted(lines[place]))])
+            if key_of(item.mutations[0]):
+                yield item
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.mutants", description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
-    parser.add_argument("--each", type=int, default=40, help="mutants a room (40)")
+def own_tests(room: str) -> list[str]:
+    """Give a room's unit tests; of a front module's half those that stand in no room's folder."""
+    folder = Path("tests", "unit", room)
+    return [str(folder)] if "/" in room else sorted(map(str, folder.glob("test_*.py")))
+
+
+@cache
+def enclosure() -> tuple[str, ...]:
+    """Give the words before a command that enclose it, or none where the machine forbids that."""
+    tried = subprocess.run([*ENCLOSED, "true"], capture_output=True, check=False)
+    return () if tried.returncode else ENCLOSED
+
+
+def command(*parts: list[str]) -> str:
+    """Give the command that executes parts of the tests, each if the ones before passed."""
+    both = " && ".join(shlex.join([*PYTEST, *tests]) for tests in parts)
+    return shlex.join([*enclosure(), "sh", "-c", both])
+
+
+@cache
+def seconds(tests: str) -> float:
+    """Give how long a command takes without a mutant; it must pass, or no kill is one."""
+    began = time.monotonic()
+    outcome, output = run_tests(tests, None)
+    if outcome is not TestOutcome.SURVIVED:
+        raise SystemExit(f"without a mutant this fails: {tests}\n{output[-4000:]}")
+    return time.monotonic() - began
+
+
+def judged(
+    room: str, paths: list[Path], each: int, seed: int
+) -> list[tuple[MutationSpec, WorkResult]]:
+    """Give a room's mutants and what became of them; who is known from before is not judged again."""
+    commit = subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
+    session = WORK / f"{commit}-{seed}-{each}-{room.replace('/', '+')}.sqlite"
+    with closing(Drawn(session, each, Random(f"{seed}:{room}"))) as known:
+        if not known.num_work_items:
+            init(paths, known, {})
+        if known.pending_work_items:
+            limit = 60 + 5 * (seconds(command(own_tests(room))) + seconds(command(GOLDEN)))
+            tests = command(own_tests(room), GOLDEN)
+            wanted = {"test-command": tests, "timeout": limit, "distributor": {"name": "local"}}
+            execute(known, ConfigDict(wanted))
+        return [(item.mutations[0], result) for item, result in known.completed_work_items]
+
+
+def row(room: str, count: Counter[str]) -> str:
+    """Count a room's mutants and give the share of the killed with its 90 % bounds."""
+    dead, left = count["killed"], count["survived"]
+    low, high = binomtest(dead, dead + left).proportion_ci(0.9) if dead + left else (0.0, 1.0)
+    return (
+        f"{room:36} {dead:4} killed {left:4} alive {count['equivalent']:4} equivalent"
+        f" {count['incompetent']:4} not executed  {low:.0%} to {high:.0%}"
+    )
+
+
+def main() -> None:
+    """Judge what is left to be judged, room by room; print who lives and the shares."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser.add_argument("--each", type=int, default=15, help="mutants a room (15)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--rooms", nargs="*", metavar="ROOM", help="only these, such as harness/trial"
-    )
-    parser.add_argument(
-        "--stages",
-        nargs="+",
-        choices=STAGES,
-        default=list(STAGES),
-        help="own: the room's unit tests",
-    )
-    parser.add_argument(
-        "--kinds", nargs="+", choices=coverage_map.KINDS, default=list(coverage_map.KINDS),
-        help="which tests judge those who survive their own",
-    )  # fmt: skip
-    parser.add_argument(
-        "--limit", type=float, default=60.0, metavar="S", help="of a run of tests, beside their own"
-    )
-    parser.add_argument("--tree", type=Path, default=HERE, help="another tree than this one")
-    parser.add_argument("--work", type=Path, help="copy and map, kept (.mutants in the tree)")
-    parser.add_argument("--records", type=Path, help="JSON lines (records.jsonl in --work)")
-    parser.add_argument(
-        "--pair", type=Path, metavar="RECORDS", help="judge the mutants of another tree's records"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what it costs, do nothing")
-    parser.add_argument("--report", action="store_true", help="print what is known, do nothing")
-    return parser
+    parser.add_argument("--rooms", nargs="+", choices=rooms(), metavar="ROOM", help="harness/trial")
+    parser.add_argument("--third", type=int, choices=range(3), help="only a third of the rooms")
+    args = parser.parse_args()
+    tree = WORK / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    subprocess.run(["git", "clone", "-q", HERE, tree], check=True)
+    caches = {"HOME": str(WORK / "home"), "FAIRTRIAL_CACHE": str(WORK / "kernels")}
+    os.environ |= {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", **caches}
+    for folder in caches.values():
+        Path(folder).mkdir(exist_ok=True)
+    total: Counter[str] = Counter()
+    with chdir(tree):
+        every = 1 if args.third is None else 3
+        for room in args.rooms or list(rooms())[args.third :: every]:
+            count: Counter[str] = Counter()
+            for mutant, result in judged(room, rooms()[room], args.each, args.seed):
+                outcome = result.test_outcome.value
+                if result.test_outcome is TestOutcome.SURVIVED:
+                    key = key_of(mutant)
+                    if key in EQUIVALENT.get(mutant.module_path.as_posix(), {}):
+                        outcome = "equivalent"
+                    else:
+                        place = f"{mutant.module_path}:{mutant.start_pos[0]}"
+                        print(f"{place} {mutant.definition_name}\n{result.diff}\nkey: {key}\n")
+                count[outcome] += 1
+            print(row(room, count), flush=True)
+            total += count
+    print(row("all", total))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()
