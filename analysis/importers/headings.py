@@ -158,8 +158,6 @@ def mapped(
         values.sort(key=lambda one: (_base(one[1]) not in wall, in_base_unit(one[2])[1] == "B"))
         if not (values or runs or summed or _unclear(headings)):
             left = [k for k in numeric if k not in taken]
-            if len(taken) + 1 < len(headings):  # beside columns that nobody reads
-                left = [k for k in left if not _counts_rows(headings[k])]
             worded = [k for k in left if is_measured(headings[k])]
             named = place["benchmark"] or place["variant"]
             values = judged(worded or (left if len(left) == 1 and named else ()))
@@ -283,10 +281,6 @@ def is_commit(heading: str) -> bool:
 def is_setting(heading: str) -> bool:
     """Tell whether a heading is one of a setting, such as a number of threads."""
     return _SETTING.search(plain_heading(heading)) is not None
-
-
-def _counts_rows(heading: str) -> bool:
-    return _INDEX.fullmatch(heading) is not None or last_word(heading) in ORDER
 
 
 def is_role_word(heading: str) -> bool:

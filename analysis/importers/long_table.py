@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.matrix_file import VALUES
+from ..data.matrix_file import VALUES, means_among
 from ..data.number_text import NUMBER, Decimal, number_in
 from ..data.opening import Opened
 from ..data.trial_cautions import HOSTS, READ_AS, UNREAD
@@ -454,14 +454,21 @@ class LongTable:
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
     def _check_names(self, rows: Whole) -> None:
-        """Refuse a run, or a benchmark among others, without a name, and a mean among the runs: they would be one, or one more."""
+        """Refuse a run, or a name among others, that is empty or behind a ``#``, and a mean among the runs: they would be one, or one more."""
         found = self.found
-        names = found.benchmark if len(found.benchmark) == 1 else ()
+        names = [of[0] for of in (found.benchmark, found.variant) if len(of) == 1]
+        if len(found.benchmark) == 1:
+            column = self.columns[found.benchmark[0]]
+            means, _ = means_among(column.texts)  # are left out, whatever their rows lack
+            kept = np.array([text not in means for text in column.texts], np.bool_)
+            rows = rows[kept[column.codes[rows]]]
         for place in (k for k in (found.process, found.iteration, *names) if k is not None):
             column, named = self.columns[place], place in names
             texts = [text.strip(" :").lower() for text in column.texts]
-            bad = {""} if place != found.iteration else set()
-            words = {*texts} & {*SUMMARY, *SAY["warm"], *SAY["footers"]}
+            commented = {one for one in texts if one[:1] == "#"}
+            bad = {one for one in commented if one[1:].strip() in texts}
+            bad |= {""} if place != found.iteration else set()
+            words = {*texts} & {*SUMMARY, *SAY["warm"], *SAY["footers"]} | commented
             bad |= words if words and not named and all_numbers({*texts} - words) else set()
             odd = np.array([one in bad for one in texts], np.bool_)
             wrong = rows[odd[column.codes[rows]]]
