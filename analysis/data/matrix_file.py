@@ -106,7 +106,7 @@ def read_text(
     mark = separator_of(lines, source, decimal)
     rows = [cells_of(line, number, mark) for number, line in lines]
     _require_short(rows, source)
-    found = _as_list(rows, layout)
+    found = _as_list(rows, layout, mark)
     if found is None:
         if not mark and layout is None:
             _require_no_groups(lines, source)
@@ -166,17 +166,16 @@ def _require_no_groups(lines: Sequence[Line], source: str) -> None:
     )
 
 
-def _as_list(rows: _Rows, layout: Layout | None) -> _Found | None:
-    """Take lines of one number each as one benchmark; None where they are none."""
+def _as_list(rows: _Rows, layout: Layout | None, mark: str) -> _Found | None:
+    """Take lines of one number each as one benchmark; None where they are none. A heading may have several words."""
     cells = [[cell for k, cell in enumerate(row) if cell.text or not k] for row in rows]
-    if layout is not None or any(len(row) != 1 for row in cells):
+    first = [cell.text for cell in cells[0]]
+    headed = len(cells) > 1 and not any(is_numeric(text) or _damaged(text) for text in first)
+    column = [row[0] for row in cells[headed:]]
+    single = all(len(row) == 1 for row in cells[headed and not mark :])
+    if layout is not None or not single or not any(is_numeric(cell.text) for cell in column):
         return None
-    column = [row[0] for row in cells]
-    cautions = []
-    if len(column) > 1 and not is_numeric(column[0].text) and not _damaged(column[0].text):
-        cautions.append(_headings_left_out(column.pop(0)))
-    if not any(is_numeric(cell.text) for cell in column):
-        return None
+    cautions = [_headings_left_out(cells[0][0])] * headed
     return _Found([PlacedText(VALUES, 0, 0)], [column], "numbers", cautions)
 
 
@@ -264,14 +263,10 @@ def _columns(
 ) -> _Found:
     cautions = []
     width = max(len(row) for row in rows)
-    if not mark and any(len(row) != width for row in rows):
-        short = next(row for row in rows if len(row) != width)
-        _refuse_cell(
-            source,
-            short[-1],
-            f"this line has {len(short)} cells, others have {width}",
-            "columns of unequal length need commas or tabs",
-        )
+    short = next((row for row in rows if not mark and len(row) != width), None)
+    if short is not None:
+        what = f"this line has {len(short)} cells, others have {width}"
+        _refuse_cell(source, short[-1], what, "columns of unequal length need commas or tabs")
     names = list(rows[0]) if header else None
     grid = [[_at(row, k) for row in body] for k in range(width)]
     if labelled:

@@ -73,11 +73,11 @@ def knows_perf_stat(opened: Opened) -> bool:
     if _STATS in head or ('"counter-value"' in head and '"event"' in head):
         return True
     lines = [line for line in head.split("\n")[:40] if line.strip() and line[0] != "#"]
-    found = next((sep for line in lines if (sep := _separator(line)) is not None), None)
-    # a table of five columns and more has a line of headings
-    return found is not None and (
-        lines[0].count(found) < 4 or _separator(lines[0]) is not None or _is_metric(lines[0], found)
-    )
+    signs = [_separator(line) for line in lines]
+    first, found = next(((k, one) for k, one in enumerate(signs) if one is not None), (0, None))
+    # a table of five columns and more has a line of headings above its rows
+    above = lines[first - 1] if first else ""
+    return found is not None and (above.count(found) < 4 or _is_metric(above, found))
 
 
 def read_perf_stat(opened: Opened) -> ForeignFile:

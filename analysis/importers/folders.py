@@ -62,11 +62,9 @@ def knows_asv(opened: Opened) -> bool:
         results = within(data, "results")
         return within(data, "commit_hash") is not None and isinstance(results, dict)
     for path in files_in(opened):
-        try:
+        with suppress(FairtrialError):  # that it cannot be read may matter when all are read
             if _result(opened, path) is not None:
                 return True
-        except FairtrialError:  # it cannot be read: whether it matters is known when all are read
-            continue
     return False
 
 

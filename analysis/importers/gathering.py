@@ -208,8 +208,7 @@ def _placed(file: ForeignFile, chosen: ReadingChoices) -> Iterator[NamedCell]:
     path = path.resolve() if path.name in ("", "..") else path
     folder = path.parent.resolve()  # a link to a file lies where the link does
     own = {"file": name, "folder": readable(folder.name)}
-    lies = {"file": str(folder / Path(file.source).name), "folder": str(folder)}
-    lies = {key: readable(text) for key, text in lies.items()}
+    lies = {"file": readable(str(folder / path.name)), "folder": readable(str(folder))}
     if file.source == STDIN:
         own["folder"], lies = STDIN, {"file": STDIN, "folder": STDIN}
 

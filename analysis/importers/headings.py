@@ -185,7 +185,8 @@ def _sides_in(
 ) -> tuple[dict[tuple[str, str], tuple[int, ...]], tuple[str, ...], dict[str, tuple[int, ...]]]:
     """Give columns that hold a variant each, as `_runs_in`, the variants (``old_ms, new_ms``, or those `stated`), and the columns `beside`."""
     free = [k for k in range(len(headings)) if k not in taken]
-    parts = {k: _base(headings[k]).split("_") for k in (*stated, *free)}
+    # pandas ends the second of two equal headings by .1
+    parts = {k: re.sub(r"\.\d+$", "", _base(headings[k])).split("_") for k in (*stated, *free)}
     names = {k: headings[k].strip() for k in stated}
     alike = set.intersection(*({*parts[k]} for k in stated)) if stated else set()
     stems = {frozenset({*parts[k]} - alike): name for k, name in names.items()}
@@ -201,7 +202,9 @@ def _sides_in(
         elif stated or k not in numeric or may_be_outcome(rest, ()):
             of = rest, None
         if k in names or stem:
-            found.setdefault(of, {})[names.get(k) or stems[stem]] = k
+            side = names.get(k) or stems[stem]
+            if k != found.setdefault(of, {}).setdefault(side, k):
+                return {}, (), {}
     wide = {of: sides for of, sides in found.items() if len(sides) > 1}
     every = {tuple(sides) for (_, unit), sides in wide.items() if unit is not None}
     inside = {k for sides in wide.values() for k in sides.values()}
@@ -224,7 +227,7 @@ def _runs_in(
     if stated is not None:
         return {("value", _unit_of(headings, stated, "runs")): stated}
     found: dict[tuple[str, str], tuple[int, ...]] = {}
-    numbered: dict[tuple[str, str], dict[int, int]] = {}
+    numbered: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for k, heading in enumerate(headings):
         base, unit = _base(heading), _value(heading, stated=True) or ""
         if k in taken:
@@ -236,14 +239,15 @@ def _runs_in(
             within = _value(match[1]) or ""  # time_ms_1
             if within or match[1] in SAY["runs"] or not match[1]:
                 of = _base(match[1]), within or unit
-                numbered.setdefault(of, {})[int(match[2])] = k
+                numbered.setdefault(of, []).append((int(match[2]), k))
     # in a table of nothing else a column may be a benchmark
     if len(numeric) == len(headings) and not any(map(is_setting, headings)):
         return {}
-    for (stem, unit), places in numbered.items():  # 1, 2, 4 may be threads
-        whole = sorted(places) in ([*range(len(places))], [*range(1, len(places) + 1)])
-        if whole and (stem or (taken and {*places.values()} <= {*numeric})):
-            found.setdefault((stem if len(stem) > 1 else "value", unit), (*places.values(),))
+    for (stem, unit), several in numbered.items():  # 1, 2, 4 may be threads
+        numbers, places = zip(*several, strict=True)
+        whole = sorted(numbers) in ([*range(len(places))], [*range(1, len(places) + 1)])
+        if whole and (stem or (taken and {*places} <= {*numeric})):
+            found.setdefault((stem if len(stem) > 1 else "value", unit), places)
     wide = {of: places for of, places in found.items() if len(places) > 1}
     return {of: places for of, places in wide.items() if {*numeric} & {*places}}
 
@@ -354,13 +358,15 @@ def is_long(
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
     rest = (one for k, one in enumerate(headings) if k not in values and not _summary(one)[1])
     known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)
-    if values and len(headings) > 1 and not given and known:
+    laid = "layout" in stated_options()  # who says how numbers lie has a file of numbers
+    several = len(headings) > 1 or (numeric and any(values.values()) and not laid)
+    if values and several and not given and known:
         return True  # the file is the benchmark
     about = mapped([*headings, "value", "run"])  # with a value and runs it would be a long table
     unclear = bool(summaries(headings)) or _unclear(headings) is not None
     if about and (about.benchmark or about.variant) and unclear:
         return True
-    if bare and "layout" in stated_options():  # who says how numbers lie has a file of numbers
+    if bare and laid:
         return False
     # a table of pandas has no heading above its numbers of rows
     names = (re.search(r"[^\W\d]", one) and not is_quantity(one) for one in named if one)
@@ -386,10 +392,12 @@ def _parts_of(
     numeric, texts = [], []
     for k, (heading, cells) in enumerate(zip(headings, columns, strict=False)):
         plain = [one for cell in cells if (one := cell.strip()).lower() not in MISSING]
-        if any(map(is_quantity, plain)) and all(
-            is_quantity(one) or is_failed(one) or one.lower() in SUMMARY for one in plain
+        odd = [one for one in plain if not is_quantity(one)]
+        known = all(is_failed(one) or one.lower() in SUMMARY for one in odd)
+        if len(odd) < len(plain) and (
+            known or (is_measured(heading) and 2 * len(odd) < len(plain))
         ):
-            numeric.append(k)
+            numeric.append(k)  # an odd word among measured numbers is refused, where it counts
         elif any(map(str.strip, cells)) and not may_be_outcome(heading, cells):
             texts.append(k)
     return numeric, texts
@@ -433,7 +441,7 @@ def long_mapping(
     named = _dated(headings, columns)
     found = mapped(named, stated, rows, numeric)
     if found is not None:  # the names of nothing that is measured
-        given = [k for k in given if k not in (found.time, found.commit, found.host)]
+        given = sorted({*given} - {found.time, found.commit, found.host, *found.places})
     if found is not None and (found.benchmark or found.variant or stated or not given):
         return found
     if found is None and (summed := summaries(headings)):
@@ -493,11 +501,8 @@ def _words(heading: str) -> set[str]:
     return {*plain_heading(heading).split("_")}
 
 
-_ROLES = {
-    **{name: name for name in ("benchmark", "variant", "value", *_ONE, "factor", "ignored")},
-    "run": "process",
-    "outcome": "ok",
-}
+_SAME = ("benchmark", "variant", "value", *_ONE, "factor", "ignored")
+_ROLES = {one: one for one in _SAME if one != "process"} | {"run": "process", "outcome": "ok"}
 _LITERAL = ("unit", "metric", "better", "process")
 
 
@@ -525,10 +530,9 @@ def stated_roles(
     texts: dict[str, str] = {}
     for role, text in (opened.columns or _of_tool(headings)).items():
         name = _ROLES.get(role)
-        if name is None or role in ("process", "ok"):
-            known = ", ".join(one for one in _ROLES if one not in ("process", "ok"))
+        if name is None:
             what = f"there is no role {role!r} of a column"
-            raise UsageError(what, "--columns", f"roles: {known}")
+            raise UsageError(what, "--columns", f"roles: {', '.join(_ROLES)}")
         parts = [text] if text in headings else text.split("+")
         found = {one: _place(headings, one) for one in parts}
         places = tuple(place for one in parts if (place := found[one]) is not None)

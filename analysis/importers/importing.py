@@ -154,9 +154,8 @@ def _inspected(one: NamedCell) -> InspectedCell:
     cell, values = one.cell, one.cell.values
     sizes = {len(process) for process in cell.processes} if cell.known else set()
     total = None
-    if values:
-        with suppress(OverflowError):  # a double cannot hold it
-            total = math.fsum(values)  # of the same digits under every Python
+    with suppress(OverflowError):  # a double cannot hold it
+        total = math.fsum(values) if values else None  # of the same digits under every Python
     return InspectedCell(
         benchmark=one.benchmark,
         variant=one.variant,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.matrix_file import VALUES
+from ..data.matrix_file import VALUES, means_among
 from ..data.number_text import NUMBER, Decimal, number_in
 from ..data.opening import Opened
 from ..data.trial_cautions import HOSTS, READ_AS, UNREAD
@@ -115,8 +115,8 @@ class LongTable:
         self.there: Truth = np.logical_or.reduce([~np.isnan(one) for one in self.values.values()])
         self.found = found = settled(self.found, self.headings, self.columns, self.there)
         guessed = [self.headings[k] for k in found.ok if k not in found.stated]
-        ends = [last_word(heading) for heading in guessed]
-        if alike := [one for one in guessed if ends.count(last_word(one)) > 1]:
+        ends = [last_word(heading.rstrip("0123456789")) for heading in guessed]
+        if alike := [one for one, end in zip(guessed, ends, strict=True) if ends.count(end) > 1]:
             what = f"several columns say what became of a run, perhaps of different values: {', '.join(alike)}"
             value = self.headings[found.places[0]]
             fix = f"name a value and its outcome: --columns 'value={value}, outcome={alike[0]}'"
@@ -233,7 +233,8 @@ class LongTable:
         values = {place: column[rows] for place, column in self.values.items()}
         self._check(values, rows)
         process = self.coded("process")
-        codes = None if process is None else process.codes[rows]
+        codes = np.zeros(len(rows), np.int64) if process is None else process.codes[rows]
+        numbers = self._iterations(rows)
         self._check_names(rows)
         blocks, block_of = self._blocks(rows, [row for runs in cut.values() for row, _ in runs])
         rest = self.rest
@@ -252,12 +253,12 @@ class LongTable:
             for place, name, in_heading in self.found.values:
                 factor, meaning = self._meaning(place, name, in_heading, about, at)
                 taken = start + np.flatnonzero(~np.isnan(values[place][start:end]))
-                order, breaks = _parted(None if codes is None else codes[taken])
+                order, breaks = _parted(codes[taken], numbers[taken])
                 taken = taken if order is None else taken[order]
                 known = _in_base(values[place][taken], factor).tolist()
                 edges = [0, *breaks, len(known)] if known else []
                 labels = None
-                if process is not None and codes is not None:
+                if process is not None:
                     labels = tuple([process.texts[k] for k in codes[taken[edges[:-1]]].tolist()])
                 yield ForeignCell(
                     benchmark=bench,
@@ -278,6 +279,14 @@ class LongTable:
                     keys=keys,
                 )
 
+    def _iterations(self, rows: Whole) -> Real:
+        """Give the number of each row's iteration: its place where no column numbers the iterations of all."""
+        column = None if self.coded("process") is None else self.coded("iteration")
+        known = [] if column is None else [number_in(text) for text in column.texts]
+        if column is None or None in known:
+            return np.arange(len(rows), dtype=np.float64)
+        return np.array(known, np.float64)[column.codes[rows]]
+
     def _meaning(
         self, place: int, name: str, in_heading: str, about: Sequence[str], at: int | None
     ) -> tuple[float, dict[str, Any]]:
@@ -291,9 +300,8 @@ class LongTable:
         if (units := self.units.get(place, set())) - {""}:
             listed = " and ".join(sorted(one or "none" for one in units))
             what = f"the cells of the column {self.headings[place]!r} have several units: {listed}"
-            self.opened.require(
-                len(units) == 1, what, "give each of them its unit, of one kind", at=""
-            )
+            fix = "give each of them its unit, of one kind"
+            self.opened.require(len(units) == 1, what, fix, at="")
             factor, base = 1.0, next(iter(units))
         # where some headings have a unit, what a row names is of those that have none
         own = not in_heading or all(unit for _, _, unit in found.values)
@@ -302,9 +310,8 @@ class LongTable:
         if in_heading and unit and in_base_unit(unit) != in_base_unit(in_heading):
             what = f"the row's unit is {unit!r}, and the heading {name!r} says {in_heading!r}"
         elif better.strip() and text is None:
-            what = (
-                f"{better!r} in the column {self.headings[found.better or 0]!r} says no direction"
-            )
+            heading = self.headings[found.better or 0]
+            what = f"{better!r} in the column {heading!r} says no direction"
             fix = "write lower or higher"
         if what and own and at is not None:
             raise self.opened.fail(what, fix, at=self.line_of(at))
@@ -359,8 +366,6 @@ class LongTable:
         """Give the rows that count, cell by cell, in the order of the file."""
         if of_group.size and of_group.max() < 2**15:
             of_group = of_group.astype(np.int16)  # numpy sorts these without comparing
-        if not fate.any() and self.there.all():
-            return np.argsort(of_group[self.groups], kind="stable")
         rows = np.flatnonzero((fate == 0)[self.groups] & self.there)
         return rows[np.argsort(of_group[self.groups[rows]], kind="stable")]
 
@@ -449,14 +454,21 @@ class LongTable:
             self.opened.value(math.nan if text.lower().lstrip("+-") == "nan" else value, at)
 
     def _check_names(self, rows: Whole) -> None:
-        """Refuse a run, or a benchmark among others, without a name, and a mean among the runs: they would be one, or one more."""
+        """Refuse a run, or a name among others, that is empty or behind a ``#``, and a mean among the runs: they would be one, or one more."""
         found = self.found
-        names = found.benchmark if len(found.benchmark) == 1 else ()
+        names = [of[0] for of in (found.benchmark, found.variant) if len(of) == 1]
+        if len(found.benchmark) == 1:
+            column = self.columns[found.benchmark[0]]
+            means, _ = means_among(column.texts)  # are left out, whatever their rows lack
+            kept = np.array([text not in means for text in column.texts], np.bool_)
+            rows = rows[kept[column.codes[rows]]]
         for place in (k for k in (found.process, found.iteration, *names) if k is not None):
             column, named = self.columns[place], place in names
-            texts = [text.strip().lower() for text in column.texts]
-            bad = {""} if place != found.iteration else set()
-            words = {*texts} & {*SUMMARY, *SAY["warm"]}
+            texts = [text.strip(" :").lower() for text in column.texts]
+            commented = {one for one in texts if one[:1] == "#"}
+            bad = {one for one in commented if one[1:].strip() in texts}
+            bad |= {""} if place != found.iteration else set()
+            words = {*texts} & {*SUMMARY, *SAY["warm"], *SAY["footers"]} | commented
             bad |= words if words and not named and all_numbers({*texts} - words) else set()
             odd = np.array([one in bad for one in texts], np.bool_)
             wrong = rows[odd[column.codes[rows]]]
@@ -580,18 +592,18 @@ def _completed(cells: Sequence[tuple[str, ...]], fate: Whole) -> list[tuple[str,
     return [filled(cell) if one and not all(cell[3:]) else cell for cell, one in pairs]
 
 
-def _parted(codes: Whole | None) -> tuple[Whole | None, list[int]]:
+def _parted(codes: Whole, numbers: Real) -> tuple[Whole | None, list[int]]:
     """Give the order of values in which those of a process stand together, None for theirs, and where a next one begins.
 
-    Processes stand in the order in which they appear.
+    Processes stand in the order in which they appear, their values in that of the `numbers`, unless one comes twice.
     """
-    if codes is None or not len(codes):
-        return None, []
     order, steps = None, np.diff(codes)
-    if (steps < 0).any():
+    if (steps < 0).any() or (np.diff(numbers) < 0).any():
         _, first, number = np.unique(codes, return_index=True, return_inverse=True)
-        order = np.argsort(first[number], kind="stable")
+        order = np.lexsort((numbers, first[number]))
         steps = np.diff(first[number][order])
+        if (np.diff(numbers[order])[steps == 0] == 0).any():
+            order = np.argsort(first[number], kind="stable")
     return order, (np.flatnonzero(steps) + 1).tolist()
 
 

@@ -375,7 +375,7 @@ class OpenedTrials:
         return _Read(source=source, matrix=matrix.at_level(how.level), sure=sure)
 
     def matrices(self, found: Sequence[_Read], *, directed: bool) -> list[PerformanceMatrix]:
-        """Let files whose direction or unit is not known follow what was said, or the others.
+        """Let files of numbers, which know no direction or unit, follow what was said, or the others.
 
         With the first it is said once that nobody has asked for the metric that is judged. `directed`: Whether
         somebody must know the direction.
@@ -391,7 +391,7 @@ class OpenedTrials:
             replace(
                 one.matrix,
                 better=one.matrix.better if one.sure else better,
-                unit=one.matrix.unit or unit,
+                unit=one.matrix.unit or unit * (one.matrix.trial is None),
             )
             for one in found
         ]

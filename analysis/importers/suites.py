@@ -36,7 +36,7 @@ _ROW = re.compile(r"^\d+\t\d+\t[-+\d.eE]+\t[^\t\d]*\t[^\t]+\t[^\t]+\t", re.MULTI
 
 
 @dataclass(slots=True)
-class _Run:  # of one run id, criterion and execution
+class _Run:  # of one run id, criterion, unit and execution
     names: dict[str, str]
     criterion: str
     unit: str
@@ -65,10 +65,9 @@ def read_rebench(opened: Opened) -> ForeignFile:
         raise opened.fail("there is no measurement in the file", "was every run a failure?")
     several = max(run.execution for run in found) > 1
     found.sort(key=lambda run: run.criterion != "total")
-    cells = tuple(_cell(opened, run, _varying(run, found), several=several) for run in found)
+    cells = tuple(_cell(run, _varying(run, found), several=several) for run in found)
     holding = {"warm-ups-unknown": any(cell.warmups is None for cell in cells)}
-    facts = reader.facts
-    return foreign_file("rebench", cells, holding, variant_rule="the executor", facts=facts)
+    return foreign_file("rebench", cells, holding, variant_rule="the executor", facts=reader.facts)
 
 
 def _varying(run: _Run, every: list[_Run]) -> list[str]:
@@ -79,9 +78,7 @@ def _varying(run: _Run, every: list[_Run]) -> list[str]:
     return [name for name in _NAMES if len(pairs[name]) > len(executors)]
 
 
-def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> ForeignCell:
-    # what /usr/bin/time calls kb are kibibytes
-    factor, unit = (1024.0, "B") if run.unit.lower() == "kb" else in_base_unit(run.unit)
+def _cell(run: _Run, varying: list[str], *, several: bool) -> ForeignCell:
     about = (name for name in varying if name != "benchmark" and run.names.get(name))
     parts = [run.names.get("benchmark", ""), *(f"{name}={run.names[name]}" for name in about)]
     session = run.started or None
@@ -90,13 +87,10 @@ def _cell(opened: Opened, run: _Run, varying: list[str], *, several: bool) -> Fo
     return ForeignCell(
         benchmark=" ".join(parts),
         variant=run.names.get("executor") or None,
-        metric="time" if run.criterion == "total" and unit == "s" else run.criterion,
-        unit=unit,
-        better="lower" if unit in ("s", "B") else None,
-        processes=tuple(
-            tuple(opened.value(value, run.criterion, factor=factor) for value in values)
-            for values in run.invocations.values()
-        ),
+        metric="time" if run.criterion == "total" and run.unit == "s" else run.criterion,
+        unit=run.unit,
+        better="lower" if run.unit in ("s", "B") else None,
+        processes=tuple(map(tuple, run.invocations.values())),
         known=True,
         labels=tuple(map(str, run.invocations)),
         inner=1,
@@ -112,7 +106,7 @@ class _Reader:
         self.facts: dict[str, str] = {}
         self._benchmarks: dict[str, Any] = {}
         self._ids: dict[str, tuple[dict[str, str], int | None]] = {}
-        self._found: dict[tuple[str, str, int], _Run] = {}
+        self._found: dict[tuple[str, str, str, int], _Run] = {}
         self._columns: tuple[str, ...] = ()
         self._execution, self._started = 1, ""
         self._last: dict[tuple[str, str], tuple[int, int]] = {}
@@ -172,11 +166,13 @@ class _Reader:
         if place <= self._last.get((run_id, criterion), (-1, -1)):
             self._execution, self._last = self._execution + 1, {}
         self._last[run_id, criterion] = place
+        # what /usr/bin/time calls kb are kibibytes
+        factor, unit = in_base_unit("KiB" if row["unit"].lower() == "kb" else row["unit"])
         run = self._found.setdefault(
-            (run_id, criterion, self._execution),
-            _Run(names, criterion, row["unit"], self._execution, self._started, warm),
+            (run_id, criterion, unit, self._execution),
+            _Run(names, criterion, unit, self._execution, self._started, warm),
         )
-        value = self.opened.value(number_or_text(row["value"]), at)
+        value = self.opened.value(number_or_text(row["value"]), at, factor=factor)
         if warm is not None and place[1] <= warm:
             run.warmups += 1
         else:
@@ -324,7 +320,6 @@ def xml_of(opened: Opened) -> ET.Element:
     builder = ET.TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    parser.ordered_attributes = False
 
     def refuse(what: str) -> None:
         fix = "results need none: take it out if you trust the file"
@@ -387,14 +382,12 @@ def _results_in(folder: Opened) -> Iterator[Opened]:
 
 def read_benchexec(opened: Opened) -> ForeignFile:
     """Give a cell for each task, file and measured quantity."""
-    facts: dict[str, str] = {}
-    if opened.is_folder:
-        cells = [cell for one in [*_results_in(opened)] for cell in _of_xml(one, facts)]
-        rule = "the file's name"
-    elif opened.head().startswith("tool\t"):
+    facts, rule = dict[str, str](), "the file's name"
+    if opened.head().startswith("tool\t"):
         cells, rule = list(_of_table(opened)), "the tool and the run set"
     else:
-        cells, rule = list(_of_xml(opened, facts)), "the file's name"
+        files = [*_results_in(opened)] if opened.is_folder else [opened]
+        cells = [cell for one in files for cell in _of_xml(one, facts)]
     if not cells:
         what, fix = "there is no run in the file", "did benchexec execute any task?"
         if not opened.is_folder and b"<run" in opened.data:

@@ -24,6 +24,8 @@ def read(text: str, **options: object) -> dict[str, list[float]]:
         ("sort,12\nfind,5\n", {"sort": [12], "find": [5]}),
         ("a,b\n1,5\n2,6\n3,7\n", {"a": [1, 2, 3], "b": [5, 6, 7]}),
         ("r1,r2\n1,5\n2,6\n", {"1": [1, 5], "2": [2, 6]}),
+        ("sort,12\nfind,5\nAverage,8\n", {"sort": [12], "find": [5]}),
+        ("my own runs\n12\n13\n", {"values": [12, 13]}),
         # where something else separates a comma is the decimal sign
         ("sort;12,5;13,5;12,9\n", {"sort": [12.5, 13.5, 12.9]}),
         ("12,5 13,5\n22,5 23,5\n", {"1": [12.5, 13.5], "2": [22.5, 23.5]}),

@@ -210,6 +210,7 @@ TABLES = {
         "benchmark,direction,time_ms\na,read,1\na,write,9\na,read,2\na,write,8\n",
         "benchmark=benchmark, value=time_ms [ms], factor=direction", "a direction=read: 1 2 | a direction=write: 9 8",
     ),
+    "one number a line has the unit of its heading": ("Time (s)\n0.005\n0.006\n", "value=Time (s) [s]", "values: 5 6"),
     "a comment that names the columns": ("# by hand\n#n|time_ms\n10|1\n100|2\n", "value=time_ms [ms], factor=n", "n=10: 1 | n=100: 2"),
     "Renaissance": (
         "benchmark,duration_ns,uptime_ns,vm_start_unix_ms\nx,1000000,5,1700000000000\nx,2000000,6,1700000000009\n",
@@ -399,6 +400,18 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ("runtime,gap,ms\na b,1,2\nc,1,3\n", "runtime holds text\n.*'benchmark=runtime, value=ms'"),
         ("bench,run,time_ms\na,warmup,9\na,1,1\n", ":2: the column 'run' holds 'warmup'"),
         ("run,time_ms\n1,10\n2,11\nAverage,10.5\n", ":4: the column 'run' holds 'Average'"),
+        ("test,run,time_ms\nx,1,10\nx,2,11\nx,Total:,21\n", ":4: the column 'run' holds 'Total:'"),
+        ("benchmark,#,time in s\na,1,5\na,2,6\na,3,#N/A\n", ":4: '#N/A' in the column 'time in s'"),
+        ("benchmark,time_min\na,1\n", r"minutes or the minimum\n.*time \(min\)"),
+        ("benchmark,value\na,1\nb,2,3\n4\nc,5\n", ":3: .*3 cells"),  # the sum of all cells fits
+        ("test,variant,ms\na,x,1\na,,2\na,y,3\nAverage,,2\n", ":3: the column 'variant' is empty"),
+        ("run,test,ms\n1,a,1\n2,a,2\n#3,a,9\n", ":4: the column 'run' holds '#3'"),
+        ("test,ms\na,1\n#a,9\nb,2\n", ":3: the column 'test' holds '#a'"),
+        (",old,old,new,new\na,1,2,3,4\nb,1,2,3,4\n", "columns old, old, new, new may be variants"),
+        ("test,old,old.1,new,new.1\na,1,2,3,4\n", "columns old, old.1, new, new.1 may be variants"),
+        ("test,variant,1,1,2\na,x,1,2,3\n", "'x' is not a number"),
+        ("test,run1,ok1,run2,ok2\na,1,ok,2,timeout\n", "perhaps of different values: ok1, ok2"),
+        ("commit,run,ms\n1a2b3c4,1,5\n1a2b3c4,2,?\n", ":3: '.' in the column 'ms' is no number"),
         ("Dings,ok,ms\na b,1,2\nc,1,3\n", "benchmark or a variant: Dings holds text\n"),
         ("Order,Dings,x,Total\n1,a b,2,3\n2,c,2,4\n", "'benchmark=Dings, variant=x.Total'|value=Total"),
         (",test,t_best,t_median\n0,a b,1,2\n1,c,3,4\n", "no heading names a value: t_best, t_median hold"),
@@ -482,11 +495,6 @@ def test_the_words_of_headings_are_frozen() -> None:
 
 
 GEOMEAN = "benchmark,gcc,clang\na,10,11\nb,20,19\nGeoMean,14,14.5\n"
-
-
-def test_a_row_of_averages_is_no_benchmark(foreign) -> None:
-    found = foreign("benchmark,time_ms\na,1\na,2\nb,3\nb,4\nAverage,2.5\n", "r.csv")
-    assert gather([found], ReadingChoices()).benchmarks == ("a", "b")
 
 
 def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:

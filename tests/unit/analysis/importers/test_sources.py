@@ -85,11 +85,6 @@ def test_a_file_follows_the_trial_beside_it(trial: str, file: str) -> None:
         assert None in (sides.candidate.trial, sides.baseline.trial)
 
 
-def test_two_files_that_do_not_know_are_no_comparison(file: str) -> None:
-    with pytest.raises(UsageError, match="does not say which direction"):
-        read_sides(file, file, Reading())
-
-
 @pytest.mark.parametrize("better", ["lower", "higher"])
 def test_what_is_said_gives_the_direction_and_no_unit(tmp_path, file: str, better: Any) -> None:
     sides = read_sides(file, file, Reading(better=better))
@@ -103,6 +98,14 @@ def test_a_file_that_knows_tells_the_other(tmp_path: Path, file: str) -> None:
     assert (sides.candidate.better, sides.candidate.unit) == ("higher", "MB/s")
     with pytest.raises(UsageError, match="the file says that higher values are better"):
         read_sides(file, known(tmp_path, "higher", None), Reading(better="lower"))
+
+
+def test_a_table_without_a_unit_has_not_the_one_of_the_table_beside_it(tmp_path: Path) -> None:
+    ours, theirs = (tmp_path / heading for heading in ("time_ms", "cycles"))
+    for path in (ours, theirs):
+        path.write_text(f"benchmark,{path.name}\na,10\na,11\n")
+    sides = read_sides(str(ours), str(theirs), Reading(better="lower"))
+    assert (sides.candidate.unit, sides.baseline.unit) == ("s", "")
 
 
 def test_an_assumed_direction_is_said(file: str, trial: str) -> None:
@@ -133,8 +136,10 @@ def test_one_variant_of_two_trials_is_two_names(
 
 def test_sources_that_are_compared_need_a_direction(trial: str, file: str) -> None:
     assert [m.better for m in read_each([file, f"{trial}:new", file], Reading())] == ["lower"] * 3
-    with pytest.raises(UsageError, match="which direction is better"):
+    with pytest.raises(UsageError, match="does not say which direction is better"):
         read_each([file, file], Reading())
+    with pytest.raises(UsageError, match="does not say which direction is better"):
+        read_sides(file, file, Reading())
 
 
 @pytest.mark.parametrize("text", ["gone", "gone:v", "x" * 5000, "a\0b", ""])

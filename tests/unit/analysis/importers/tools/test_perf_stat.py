@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.errors import AnalysisError
+from analysis.errors import AnalysisError, UsageError
 
 
 def found(file) -> dict:
@@ -115,3 +115,5 @@ def test_a_table_with_headings_is_not_claimed(foreign) -> None:
     assert foreign(text, "r.csv").format == "long-csv"
     with pytest.raises(AnalysisError, match="--columns"):
         foreign("a,b,c,d,e\n1.5,ms,sort,1,2\n", "r.csv")
+    with pytest.raises(UsageError, match="no tool is known"):
+        foreign(f"results of lab1\n\n{text}", "r.csv")

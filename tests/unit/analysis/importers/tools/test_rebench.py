@@ -86,6 +86,9 @@ def test_what_differs_between_executors_only_does_not_part_a_benchmark(foreign) 
 def test_a_total_that_is_no_time_keeps_its_unit(foreign) -> None:
     cell = foreign(HEADINGS + row(1, 1, 5, unit="ops/s"), "r.data").cells[0]
     assert (cell.metric, cell.unit, cell.better) == ("total", "ops/s", None)
+    rows = row(1, 1, 5, unit="ms") + row(2, 1, 0.006, unit="s") + row(3, 1, 7, unit="")
+    cells = foreign(HEADINGS + rows, "r.data").cells
+    assert [(c.unit, c.values) for c in cells] == [("s", (0.005, 0.006)), ("", (7.0,))]
 
 
 @pytest.mark.parametrize(
