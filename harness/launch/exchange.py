@@ -283,8 +283,8 @@ def not_permitted(
         ),
     }
     what, fix = refused.get(setting, (f"the setting '{setting}' is not permitted", None))
-    where = "containment" if setting == "cgroup" else setting
-    return HostError(f"{what}: {os.strerror(number)}", f"isolation.{where}", fix)
+    where = f"isolation.{'containment' if setting == 'cgroup' else setting}"
+    return HostError(f"{what}: {os.strerror(number)}", where, more_files(number) or fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
