@@ -113,6 +113,10 @@ def question_of(request: Request) -> Question:
         ends = re.split(r"\.{2,3}", good or "")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
         raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
+    if then is not None and "campaign" not in request.terms and not Path(then.campaign).exists():
+        what = "the campaign of this bisection was moved or removed"
+        fix = "put it back with its repository, or begin a new bisection without --resume"
+        raise UsageError(what, then.campaign, fix)
     campaign = load_campaign(Path(said["campaign"]))
     # a branch may have moved on since then
     again = then is not None and "good" not in request.terms

@@ -337,10 +337,11 @@ def _repository_of(where: Path) -> tuple[Path, Path]:
         top = git(where, "rev-parse", "--show-toplevel").removesuffix("\n")
         common = git(where, "rev-parse", "--git-common-dir").removesuffix("\n")
     except GitError as error:
-        what = f"there is no work tree of git: {error.what}"
-        if error.fix is not None:
-            what, fix = f"git refuses this work tree: {error.what}", error.fix
-        raise UsageError(what, str(where), fix) from None
+        begins = "git refuses this work tree" if error.fix else "there is no work tree of git"
+        raise UsageError(f"{begins}: {error.what}", str(where), error.fix or fix) from None
+    if "\n" in top + common:
+        what = "a line feed is in the repository's path, and git can borrow no objects from there"
+        raise UsageError(what, str(where), "move the repository to a folder without one")
     return Path(top), (where / common).resolve()
 
 

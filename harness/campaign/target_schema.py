@@ -156,7 +156,7 @@ def _one_way_to_parse(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]
     if sum(way in given for way in _WAYS) != 1:
         yield "", "needs exactly one of 'regex', 'json', 'hlog' and 'percentiles'", ""
     if "tag" in given and "hlog" not in given:
-        yield "tag", "'tag' chooses lines of an 'hlog', and there is none", "leave it out"
+        yield "tag", "chooses lines of an 'hlog', and there is none", "leave it out"
 
 
 def _a_bound(given: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import TextIO
 
 from analysis.options import command
-from analysis.record.printer import check_folder, write_json
+from analysis.record.printer import check_file, write_file, write_json
 from analysis.registry import commands
 from analysis.words import command_line, next_lines
 
@@ -30,17 +31,12 @@ def init(*, path: Path, json: bool, quiet: bool, out: TextIO, err: TextIO) -> in
 
     from ..campaign.resolve import starter_text
 
-    try:
-        if path.is_dir():
-            path = path / "campaign.yaml"
-        check_folder(path.parent, named=path)
-        text = starter_text(path.stem)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise UsageError("there is a file already", str(path), "choose another name") from None
-    except OSError as error:
-        raise UsageError(f"cannot be written: {error.strerror}", str(path)) from error
+    if os.path.isdir(path):  # noqa: PTH112 - a name too long is no error here
+        path = path / "campaign.yaml"
+    if os.path.lexists(path):
+        raise UsageError("there is a file already", str(path), "choose another name")
+    check_file(path)
+    write_file(path, starter_text(path.stem))
     words = ("fairtrial", "run", str(path), "--dry-run")
     if json:
         write_json({"written": [str(path)], "next": [command_line(words)]}, out)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 from analysis.record.run_numbers import LAUNCHER_NUMBERS
 
 from ..errors import HostError, LaunchError
+from ..host.executables import opened_file
 from ..host.facts import GROUP_LIMITS
 
 if TYPE_CHECKING:
@@ -196,31 +197,28 @@ def more_files(number: int | None) -> str | None:
     return "raise the limit (ulimit -n 1024), or close other open files"
 
 
-def _of_its_first_line(path: str) -> tuple[str, str] | None:
-    """Say what the kernel does not like of a script's first line; None where nothing is known of it."""
+def _of_its_first_line(path: str, number: int) -> tuple[str, str] | None:
+    """Say what the kernel does not like of a program's first line; None where nothing is known of it."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - it may be bytes that no Path takes
+        with opened_file(Path(path)) as file:
             line = file.readline(_SHEBANG)
     except OSError:
         return None
     if line.startswith(b"\xef\xbb\xbf#!"):
         return "a script with a byte order mark before its '#!'", "save it without one"
+    if line.startswith(b"\x7fELF") and number != errno.EACCES:
+        return "a program that was not built for this host", "build it here"
     interpreter = line[2:].split()[:1]
     if not line.startswith(b"#!") or not interpreter:
         return None
     if line.endswith(b"\r\n"):
-        how = f"sed -i 's/\\r$//' {shlex.quote(path)}"
-        return (
-            "a script whose lines end as on Windows (CRLF), which its interpreter's name takes in",
-            how,
-        )
+        what = "a script whose lines end as on Windows (CRLF), also its interpreter's name"
+        return what, f"sed -i 's/\\r$//' {shlex.quote(path)}"
     name = interpreter[0].decode(errors="replace")
-    if os.path.exists(name):  # noqa: PTH110 - as above
+    if os.access(name, os.X_OK) and not os.path.isdir(name):  # noqa: PTH112 - may hold any byte
         return None
-    return (
-        f"a script whose interpreter {name!r} is missing",
-        "install it, or correct the script's first line",
-    )
+    what = f"a script whose interpreter {name!r} is missing or no program"
+    return what, "install it, or correct the script's first line"
 
 
 def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
@@ -235,8 +233,8 @@ def not_started(request: LaunchRequest, stage: str, number: int) -> LaunchError:
         return LaunchError(f"'{name}' is not started: {reason}", "isolation.limits", how)
     if stage == "spawn":
         what, fix = _SPAWN_FIXES.get(number, (f"not started: {reason}", None))
-        if number in (errno.ENOENT, errno.ENOEXEC):
-            what, fix = _of_its_first_line(request.path) or (what, fix)
+        if number in (errno.ENOENT, errno.ENOEXEC, errno.EACCES):
+            what, fix = _of_its_first_line(request.path, number) or (what, fix)
         return LaunchError(f"'{name}' is {what}", request.path, fix)
     places = {
         "stdin": request.stdin,
@@ -285,8 +283,8 @@ def not_permitted(
         ),
     }
     what, fix = refused.get(setting, (f"the setting '{setting}' is not permitted", None))
-    where = "containment" if setting == "cgroup" else setting
-    return HostError(f"{what}: {os.strerror(number)}", f"isolation.{where}", fix)
+    where = f"isolation.{'containment' if setting == 'cgroup' else setting}"
+    return HostError(f"{what}: {os.strerror(number)}", where, more_files(number) or fix)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -324,6 +324,7 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
         errno.EACCES: "choose a folder that you may write with --dir DIR",
         errno.EEXIST: "something is there: another process has just begun a trial in that folder?",
         errno.EROFS: "choose a folder on a writable file system with --dir DIR",
+        errno.EFBIG: "raise the limit: ulimit -f unlimited",
     }
 
     def __init__(self, where: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -141,13 +142,12 @@ def free_space(folder: Path) -> int:
         raise StoreError(what, str(folder), fix)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".write-test-{time.monotonic_ns()}"
-        probe.write_bytes(b"fairtrial")
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"fairtrial")
         return shutil.disk_usage(folder).free
     except OSError as error:
         what = f"trials cannot be written there: {error.strerror}"
-        fix = "choose a folder that you may write with --dir DIR"
+        fix = "choose a folder that you may write, and that has room, with --dir DIR"
         raise StoreError(what, str(folder), fix) from error
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import resource
 import runpy
 import uuid
 from pathlib import Path
@@ -29,6 +31,22 @@ _PROCESSES = Path(__file__).parents[2] / "processes.py"
 @pytest.fixture(scope="session")
 def processes():
     return SimpleNamespace(**runpy.run_path(str(_PROCESSES)))
+
+
+@pytest.fixture
+def full_disk():
+    """Let a write end at a size of its file: a limit does what a full disk does."""
+
+    @contextlib.contextmanager
+    def limit(size=0):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:  # pytest's own output may be a file: the limit must not outlive the call
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limit
 
 
 @pytest.fixture

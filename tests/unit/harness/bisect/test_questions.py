@@ -82,16 +82,15 @@ def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
         f"--work-dir {request.terms['work_dir']} --variant other --warmup-iterations 0 --strict"
     )
     plain = replace(question_of(request), request=Request())
-    told = expected(plain)
-    assert told.next == ("fairtrial bisect 'HEAD~2' HEAD",)
+    assert expected(plain).next == ("fairtrial bisect 'HEAD~2' HEAD",)
     # one that is resumed with more sessions: the line that was to be pasted did not ask for them
     Journal.begin(tmp_path / "one", question_of(asked()).asked).close()
     more = question_of(asked(good=None, bad=None, resume=tmp_path / "one", sessions_max=90))
-    assert (
-        expected(more)
-        .next[0]
-        .endswith(f" --resume {tmp_path}/one --campaign {more.asked.campaign} --sessions-max 90")
-    )
+    words = f"--resume {tmp_path}/one --campaign {more.asked.campaign} --sessions-max 90"
+    assert expected(more).next[0].endswith(words)
+    (tmp_path / "app").rename(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="put it back"):
+        question_of(asked(good=None, bad=None, campaign=None, resume=tmp_path / "one"))
 
 
 def test_iterations_are_those_that_were_asked_and_stay_so(asked):

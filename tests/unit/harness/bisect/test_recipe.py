@@ -483,12 +483,14 @@ def test_a_folder_below_and_a_further_work_tree_belong_to_the_repository(reposit
 
 
 def test_what_is_no_repository_is_refused(tmp_path, repository):
-    with pytest.raises(UsageError, match="no work tree of git"):
-        commits_between(tmp_path, "a", "b")
-    with pytest.raises(UsageError, match="no work tree of git"):
-        commits_between(repository.path / ".git", "a", "b")
+    for place in (tmp_path, repository.path / ".git"):
+        with pytest.raises(UsageError, match="no work tree of git"):
+            commits_between(place, "a", "b")
     with pytest.raises(UsageError, match="no such folder"):
         commits_between(tmp_path / "none", "a", "b")
+    moved = repository.path.rename(tmp_path / "two\nlines")  # git borrows no objects from there
+    with pytest.raises(UsageError, match="line feed"):
+        commits_between(moved, "HEAD~1", "HEAD")
 
 
 def test_without_git_it_is_said(repository, monkeypatch, tmp_path):

@@ -48,8 +48,10 @@ def test_the_exit_codes_have_a_page_of_their_own():
     assert max(map(len, said.splitlines())) <= 80
 
 
-def test_json_names_the_campaign_that_was_written(tmp_path, monkeypatch):
+def test_json_names_the_campaign_that_was_written(tmp_path, monkeypatch, full_disk):
     monkeypatch.chdir(tmp_path)
+    with full_disk():  # nothing is left of a half
+        assert "File too large" in execute("init", "--json")[2]
     code, said, err = execute("init", "--json")
     assert (code, err, json.loads(said)["written"]) == (0, "", ["campaign.yaml"])
     assert shlex.split(json.loads(said)["next"][0])[:3] == ["fairtrial", "run", "campaign.yaml"]

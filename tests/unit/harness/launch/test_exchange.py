@@ -80,6 +80,7 @@ def test_a_refused_setting_is_named_by_its_key_in_the_campaign(setting, key, wha
     isolation = Isolation(nice=-5, scheduling="fifo")
     error = not_permitted(setting, errno.EPERM, isolation, (0, 3))
     assert (error.what, error.where) == (f"{what}Operation not permitted", f"isolation.{key}")
+    assert "ulimit -n" in not_permitted(setting, errno.EMFILE, isolation, (0, 3)).fix
 
 
 # --- What /proc tells of processes: from planted files, and of this very one

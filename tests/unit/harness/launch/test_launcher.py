@@ -416,8 +416,10 @@ def _script(path: Path, text: str, mode: int = 0o755) -> str:
     ("name", "text", "mode", "says"),
     [
         ("missing", None, 0, "not found"),
-        ("plain", "#!/bin/sh\n", stat.S_IRUSR, "not executable by you"),
+        ("plain", "\x7fELF", stat.S_IRUSR, "not executable by you"),
         ("garbage", "neither a script nor a program", 0o755, "no program that the kernel"),
+        ("foreign", "\x7fELF for another processor", 0o755, "not built for this host"),
+        ("folder", "#!/tmp\n", 0o755, "interpreter '/tmp'"),
         ("orphan", "#!/nonexistent/interpreter -x\n", 0o755, "interpreter '/nonexistent/interpreter'"),
         ("windows", "#!/bin/sh\r\nexit 0\r\n", 0o755, "CRLF"),
         ("marked", "\ufeff#!/bin/sh\n", 0o755, "byte order mark"),

@@ -21,7 +21,7 @@ from harness.host.state import GapLook, Gaps, Supply
 from harness.launch.matching import Interrupts
 from harness.trial import run_files as inputs
 from harness.trial.folder import CpuLock
-from harness.trial.plan import cpus_for, look_at_cpus, situation_of
+from harness.trial.plan import cpus_for, free_space as free_bytes, look_at_cpus, situation_of
 from harness.trial.preparation import (
     expected_seconds,
     on_housekeeping_cpus,
@@ -183,11 +183,14 @@ def test_outputs_that_may_be_kept_count_in_the_space(campaign, ready, monkeypatc
     assert ready(campaign(cells=cells)).needed_bytes < 17e6
 
 
-def test_a_folder_that_cannot_be_written_is_refused(stage, campaign, ready):
+def test_a_folder_that_cannot_be_written_is_refused(stage, campaign, ready, tmp_path, full_disk):
     stage.runs.write_text("a file stands there")
     with pytest.raises(StoreError, match="trials cannot be written there") as caught:
         ready(campaign())
     assert caught.value.where == str(stage.runs)
+    with pytest.raises(StoreError, match="File too large"), full_disk():
+        free_bytes(tmp_path / "full")
+    assert not list((tmp_path / "full").iterdir())
 
 
 # --- what the kernel does not know -------------------------------------------------------------

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -148,46 +146,21 @@ def rows_of(store):
     return [json.loads(line) for line in data.splitlines()]
 
 
-@pytest.fixture
-def full_disk(make_measurement):
-    """Let the next write end in the middle: a file size limit does what a full disk does."""
-
-    @contextlib.contextmanager
-    def limit(store, more):
-        before = resource.getrlimit(resource.RLIMIT_FSIZE)
-        size = (store.path / "measurements.jsonl").stat().st_size
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size + more, before[1]))
-        try:  # pytest's own output may be a file: the limit must not outlive the call
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-    return limit
-
-
-def test_row_that_does_not_fit_leaves_nothing_of_itself(make_store, make_measurement, full_disk):
-    store = make_store()
-    store.append_measurement(make_measurement(position=0))
-    whole = (store.path / "measurements.jsonl").read_bytes()
-    with (
-        pytest.raises(StoreError, match="No space left on device") as caught,
-        full_disk(store, 100),
-    ):
-        store.append_measurement(make_measurement(position=1))
-    assert caught.value.exit_code == 5
-    assert "free some space" in str(caught.value)
-    assert (store.path / "measurements.jsonl").read_bytes() == whole
-    assert store.rows.outcomes == {0: "ok"}
-
-
-def test_plan_that_does_not_fit_leaves_nothing_of_itself(make_store, make_measurement, full_disk):
+def test_what_does_not_fit_leaves_nothing_of_itself(make_store, make_measurement, full_disk):
     store = make_store()
     run = PlannedRun(position=0, session=1, block=0, benchmark="x", variant="a", warmup=True)
+    store.append_measurement(make_measurement(position=0))
     store.append_plan([run])
-    whole = (store.path / "plan.jsonl").read_bytes()
-    with pytest.raises(StoreError, match="cannot be written"), full_disk(store, len(whole) + 50):
-        store.append_plan([run] * 3)
-    assert (store.path / "plan.jsonl").read_bytes() == whole
+    for name, add, more in (
+        ("measurements", store.append_measurement, make_measurement(position=1)),
+        ("plan", store.append_plan, [run] * 3),
+    ):
+        path = store.path / f"{name}.jsonl"
+        whole = path.read_bytes()
+        with pytest.raises(StoreError, match="free some space"), full_disk(len(whole) + 50):
+            add(more)
+        assert path.read_bytes() == whole
+    assert store.rows.outcomes == {0: "ok"}
 
 
 def test_reopened_trial_knows_what_is_done(make_store, make_measurement):
