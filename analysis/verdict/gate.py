@@ -367,7 +367,7 @@ def _chance(line: Line, terms: _Terms) -> tuple[float | None, float | None]:
         p = 1.0 - float(line.above(terms.condition.limit))
         return (None, None) if math.isnan(p) else (max(p, sys.float_info.min),) * 2
     if line.speedup is None or line.error is None or line.high is None:
-        return None, None
+        return None, None if line.pvalue is None else 1.0
     if line.freedom is None and not line.in_parts:
         return None, None
     # the clock's step is taken from the distance below the limit

@@ -35,6 +35,7 @@ from .design import (
     PAIRS,
     Layout,
     Tables,
+    judged_runs,
     layout_of,
     session_cells,
     session_means,
@@ -151,10 +152,7 @@ def resolution_of(
     zeroed: Flags,
 ) -> Resolution:
     """Find the step of each benchmark; only that of a clock can be added, what is `exact` is not rounded."""
-    samples = [
-        [side.values[side.benchmark == k] for side in (layout.ours, layout.theirs)]
-        for k in range(layout.benchmarks)
-    ]
+    samples = [[runs for runs, _ in judged_runs(layout, k)] for k in range(layout.benchmarks)]
     step, sources = steps_in(samples, exact)
     means = (sign * of_differences(table).estimate for table in (tables.ours, tables.theirs))
     with np.errstate(invalid="ignore"):  # nan, where the step is unknown or a side has no mean
@@ -187,7 +185,7 @@ def steps_in(
             found[k], sources[k] = step, "runs"
     of_clocks = [found[k] for k, source in enumerate(sources) if source and not exact[k]]
     for k, sides in enumerate(samples):
-        if of_clocks and not exact[k] and sources[k] is None:
+        if of_clocks and sides[0].size and not exact[k] and sources[k] is None:
             runs, step = np.concatenate(sides), min(of_clocks)
             common = clock_step(np.append(runs, runs.min() + step)) or 0.0
             if math.isclose(common, step, rel_tol=_NEAR):  # all runs lie on that grid
@@ -200,7 +198,7 @@ def _step_within(*sides: Array, exact: bool) -> float | None:
     runs = np.concatenate(sides)
     if not exact and np.unique(runs).size == runs.size:
         return None
-    steps = [clock_step(one) for one in sides if np.ptp(one) > 0]
+    steps = [clock_step(one) for one in sides if np.unique(one).size > 1]
     known = [one for one in steps if one is not None]
     if not known or len(known) < len(steps):
         return None

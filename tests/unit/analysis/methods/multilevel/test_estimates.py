@@ -258,6 +258,13 @@ def test_sessions_of_one_side_are_left_out_and_named(noisy, matrix_of):
     assert [line.low for line in same.benchmarks] == [line.low for line in result.benchmarks]
 
 
+def test_runs_that_are_left_out_show_no_step_of_the_clock(matrix_of):
+    runs = [("b", s, k, 100.0 + s + k) for s in (1, 2, 3) for k in (1, 2)]
+    alone = [("b", 4, k, 150.5) for k in (1, 2)]
+    line = multilevel(matrix_of("new", runs + alone), matrix_of("old", runs)).benchmarks[0]
+    assert line.resolution == 1.0
+
+
 def test_one_value_gives_an_estimate_without_an_interval(noisy, matrix_of):
     a = [run for run in noisy(23) if run[0] != "b1" or run[1] == 1]
     result = multilevel(matrix_of("new", a), matrix_of("old", noisy(24)))

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
+from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
+from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.law import Looks
 from analysis.verdict.gate import gate
 from tests.examples import examples
@@ -95,6 +97,23 @@ def always_valid_half(n, error, alpha, c2=10.0):
     k = 1 + n * c2
     a = (k / alpha**2) ** (1 / n)
     return error * math.sqrt((n - 1) * (a - 1) / (1 - a / k)) if a < k else math.inf
+
+
+def test_a_benchmark_of_too_few_sessions_takes_its_place_in_the_correction():
+    """Under always-valid bounds two sessions have no interval, and may be decided at a later look."""
+    sessions = {"long": range(8), "short": range(2)}
+    new, old = (
+        PerformanceMatrix.from_samples(
+            name,
+            {b: [level + k % 2 for k in ids] for b, ids in sessions.items()},
+            better="lower",
+            sessions=sessions,
+        )
+        for name, level in (("new", 200.0), ("old", 100.0))
+    )
+    found = gate(multilevel(new, old, always_valid=True), "slower>2%").candidates[0].benchmarks
+    assert found[1].reason == "no-interval"
+    assert found[0].pvalue_condition_adjusted == pytest.approx(2 * found[0].pvalue_condition)
 
 
 @pytest.mark.parametrize("n", [3, 5, 10, 50])
