@@ -375,7 +375,7 @@ class OpenedTrials:
         return _Read(source=source, matrix=matrix.at_level(how.level), sure=sure)
 
     def matrices(self, found: Sequence[_Read], *, directed: bool) -> list[PerformanceMatrix]:
-        """Let files of numbers, which know no direction or unit, follow what was said, or the others.
+        """Let files of numbers, which know no direction or unit, follow what was said, or others that are no tables.
 
         With the first it is said once that nobody has asked for the metric that is judged. `directed`: Whether
         somebody must know the direction.
@@ -386,7 +386,8 @@ class OpenedTrials:
             what = "a matrix file does not say which direction is better"
             raise UsageError(what, found[0].source, fix)
         better = self.how.better or (sure.better if sure is not None else "lower")
-        unit = next((one.matrix.unit for one in found if one.matrix.unit), "")
+        ours = (one.matrix for one in found if not is_foreign(Path(one.matrix.trial or one.source)))
+        unit = next((matrix.unit for matrix in ours if matrix.unit), "")
         every = [
             replace(
                 one.matrix,

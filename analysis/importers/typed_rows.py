@@ -59,9 +59,8 @@ def read_matrix(opened: Opened) -> ForeignFile:
         samples, dress, cautions = table.samples, "matrix", table.cautions
     else:
         found = _bare(opened, opened.text())
-        samples, dress, cautions = {}, found.dress, found.cautions
-        for name, row in found.samples.items():
-            samples[name] = [opened.value(value, f"{cell.line}") for cell, value in row]
+        dress, cautions, rows = found.dress, found.cautions, found.samples.items()
+        samples = {name: [opened.value(v, f"{cell.line}") for cell, v in row] for name, row in rows}
     cells = tuple(
         ForeignCell(
             benchmark=name,

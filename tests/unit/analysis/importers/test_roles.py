@@ -389,7 +389,6 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ("Dings,Bums,ms\nx,y,1\nx,z,2\n", "no heading names a benchmark or a variant: Dings, Bums hold text\n.*value=ms'"),
         ("name,value,range\nx,1,± 2\n", "summaries only, no runs: range\n.*column is judged: --columns 'value=value'"),
         ("benchmark,time_ms\na,1\n,2\n", ":3: the column 'benchmark' is empty\n.*write the name"),
-        ("benchmark,run,time_ms\na,1,1\na,mean,2\n", ":3: the column 'run' holds 'mean'"),
         ("Dings,t1,t2\nx y,1,2\nx y,1,2\n", "t1, t2 hold numbers\n.*'benchmark=Dings, run=t1.t2'"),
         ('benchmark,time_ms\na,"1\u00a0234,5"\n', "no number\n.*mend it"),
         ("size,gcc,clang,speedup\n10,1,2,2\n100,3,4,3\n", "size, gcc.*'benchmark=size, variant=gcc.clang'$"),

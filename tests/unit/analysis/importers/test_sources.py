@@ -100,12 +100,13 @@ def test_a_file_that_knows_tells_the_other(tmp_path: Path, file: str) -> None:
         read_sides(file, known(tmp_path, "higher", None), Reading(better="lower"))
 
 
-def test_a_table_without_a_unit_has_not_the_one_of_the_table_beside_it(tmp_path: Path) -> None:
+def test_what_has_no_unit_takes_none_from_a_table_beside_it(tmp_path: Path, file: str) -> None:
     ours, theirs = (tmp_path / heading for heading in ("time_ms", "cycles"))
     for path in (ours, theirs):
         path.write_text(f"benchmark,{path.name}\na,10\na,11\n")
     sides = read_sides(str(ours), str(theirs), Reading(better="lower"))
     assert (sides.candidate.unit, sides.baseline.unit) == ("s", "")
+    assert read_sides(str(ours), file, Reading()).baseline.unit == ""
 
 
 def test_an_assumed_direction_is_said(file: str, trial: str) -> None:
