@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from analysis.options import command
-from analysis.record.printer import check_file, write_file, write_json
+from analysis.record.printer import check_folder, write_file, write_json
 from analysis.registry import commands
 from analysis.words import command_line, next_lines
 
@@ -35,7 +35,7 @@ def init(*, path: Path, json: bool, quiet: bool, out: TextIO, err: TextIO) -> in
         path = path / "campaign.yaml"
     if os.path.lexists(path):
         raise UsageError("there is a file already", str(path), "choose another name")
-    check_file(path)
+    check_folder(path.parent, named=path)
     write_file(path, starter_text(path.stem))
     words = ("fairtrial", "run", str(path), "--dry-run")
     if json:
