@@ -186,7 +186,7 @@ def made(name: str) -> Made:
     if known.file is None:
         registry.load(known.module)
     elif name not in FUNCTIONS:
-        given = vars(registry.load("analysis.common_options"))
+        given = vars(registry.load("analysis.option_groups"))
         text = known.file.read_text("utf-8")
         (head,) = re.findall(r'^@command\(.*?^    """.*?"""$', text, re.M | re.S)
         exec(head, {**given, "command": command})  # noqa: S102 - of a file of ours

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
-from ..common_options import BothSides, Chosen, Drawn, Source, Workers, headed, metric_of, show
 from ..errors import AnalysisError, UsageError
+from ..option_groups import BothSides, Chosen, Drawn, Source, Workers, headed, metric_of, show
 from ..options import Given, command, number
 from ..words import Name
 

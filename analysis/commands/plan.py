@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
-from ..common_options import BothSides, Drawn, Metric, Source, Workers, metric_of, show
 from ..errors import InsufficientDataError, UsageError
+from ..option_groups import BothSides, Drawn, Metric, Source, Workers, metric_of, show
 from ..options import command, number
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..common_options import Judging, Setting, headed, line_to, metric_of, show
 from ..errors import UsageError
+from ..option_groups import Judging, Setting, headed, line_to, metric_of, show
 from ..options import command
 from ..record.printer import (
     STDOUT,

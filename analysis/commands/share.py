@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from ..common_options import interruptible, line_to, show
 from ..errors import UsageError
+from ..option_groups import interruptible, line_to, show
 from ..options import Given, command
 from ..record.printer import STDOUT, check_file, check_files, printer_on, write_file, write_json
 from ..words import next_lines

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..announcing import doing
-from ..common_options import Drawn, Metric, Source, Workers, headed, metric_of, show
 from ..errors import UsageError
+from ..option_groups import Drawn, Metric, Source, Workers, headed, metric_of, show
 from ..options import command, number
 from ..record.manifest import judge_words
 from ..record.printer import check_file, write_file, write_json

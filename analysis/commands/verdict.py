@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from ..common_options import Judging, Metric, Source, candidates_of, metrics_of, show
 from ..errors import InsufficientDataError, UsageError
+from ..option_groups import Judging, Metric, Source, candidates_of, metrics_of, show
 from ..options import command
 from ..record.printer import STDOUT, check_files, write_file
 from ..words import command_line, quoted

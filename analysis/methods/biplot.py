@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TextIO
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..common_options import Drawn, Source, metric_of, show
 from ..data.host_record import not_judged
 from ..data.matrix import PerformanceMatrix
 from ..data.pair import trial_cautions
 from ..data.trial_cautions import constant_cautions
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..importers.reader import is_file, open_trial, read_each, trial_and_variant
+from ..option_groups import Drawn, Source, metric_of, show
 from ..options import command
 from ..pages import model as pages, number_format as figures
 from ..pages.result import Result, plain

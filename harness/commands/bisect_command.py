@@ -102,7 +102,7 @@ def bisect(*, args: _Options, out: TextIO, err: TextIO) -> int:
 
 
 def _search(question: Question, args: _Options, out: TextIO, err: TextIO) -> int:
-    from analysis.common_options import show
+    from analysis.option_groups import show
 
     from ..bisect.bisecting import bisect as search
     from ..launch.matching import Interrupted
@@ -148,8 +148,8 @@ def _write_with_why(args: _Options, found: Bisection, out: TextIO, err: TextIO) 
 
     What stops the second changes nothing of the first: it is said, and JSON has null.
     """
-    from analysis.common_options import show
     from analysis.errors import FairtrialError
+    from analysis.option_groups import show
 
     from ..launch.matching import Interrupted
     from .bisect_view import why_of

@@ -63,8 +63,8 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
         targets_of,
         write_folded,
     )
-    from analysis.common_options import show
     from analysis.errors import UsageError
+    from analysis.option_groups import show
     from analysis.record.printer import check_file
 
     from ..launch.matching import Interrupted

@@ -22,7 +22,7 @@ import pytest
 from made_trials import FLEETS, SHAPES, _write_fleet, write_trial
 from scipy.stats import t
 
-from analysis import common_options as arguments, registry
+from analysis import option_groups as arguments, registry
 from analysis.data.trial import read_trial
 from analysis.pages.model import Section, Sentence, Table, text_of
 from analysis.verdict.compare import NamedCommand, answer_of, screen_of

@@ -58,7 +58,7 @@ from typing import ClassVar, TextIO
 import numpy as np
 from scipy import stats
 
-from ..common_options import BothSides, show
+from ..option_groups import BothSides, show
 from ..data.matrix import PerformanceMatrix
 from ..options import command
 from ..pages.model import Page, cautions_of, page

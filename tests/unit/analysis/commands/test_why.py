@@ -16,10 +16,10 @@ from analysis.commands.why import (
     targets_of,
     write_folded,
 )
-from analysis.common_options import show
 from analysis.data.trial import read_trial
 from analysis.diagnose.why_result import WhyAnswer
 from analysis.errors import UsageError
+from analysis.option_groups import show
 from analysis.record.printer import check_file
 from analysis.verdict.judging import judge
 from tests.profiled import CALLS, profile_beside
