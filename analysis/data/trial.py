@@ -19,7 +19,7 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, ShortSentence, plain, section
 from ..pages.result import short
-from ..record.manifest import needed, read_manifest, warmup_in_force, warmup_of
+from ..record.manifest import WARMUP_ASKED, needed, read_manifest, warmup_of
 from ..record.run_numbers import MetricInfo, limit_of
 from ..record.trial_files import (
     ENERGY,
@@ -273,7 +273,7 @@ def read_trial(path: str | Path) -> Trial:
         cautions=tuple(cautions),
         planned_runs=planned,
         stored=stored,
-        warmup_iterations=warmup_in_force(),
+        warmup_iterations=WARMUP_ASKED.get(),
         chosen=chosen,
         **fields,
     )

@@ -466,7 +466,7 @@ def ordered_variants(
         suite=suite[0] if suite else None,
         cautions=merged(
             trial.cautions,
-            (not_judged(trial.unnamed),) if metric is None and trial.unnamed else (),
+            not_judged(trial.unnamed) if metric is None else (),
             cautions,
             _cautions(trial, tables, (*lines, *suite)),
         ),

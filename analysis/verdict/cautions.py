@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.host_record import not_judged, settings_of
+from ..data.host_record import settings_of
 from ..data.pair import OF_ONE_SIDE
 from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
@@ -356,12 +356,6 @@ def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caut
 # said of the whole trial, so not of each variant again
 _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
 _WORST = 3  # cells with failed runs that are named
-
-
-def question_cautions(unnamed: Sequence[str]) -> Iterator[Caution]:
-    """Say first of all that benchmarks declare metrics, and that nobody asked for the one judged."""
-    if unnamed:
-        yield not_judged(unnamed)
 
 
 def run_cautions(
