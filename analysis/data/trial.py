@@ -35,7 +35,6 @@ from ..stats.arguments import checks_arguments
 from ..stats.samples import Array, Flags, Integers, read_only
 from .columns import (
     OUTCOMES,
-    Columns,
     FailedRun,
     build_columns,
     compare_with_plan,
@@ -254,8 +253,7 @@ def read_trial(path: str | Path) -> Trial:
     # may be half written.
     cautions = list(verify_files(path, manifest))
     plan = read_plan(path / PLAN, manifest, cautions)
-    columns = Columns(manifest)
-    read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
+    columns = read_measurements(path / MEASUREMENTS, manifest, cautions)
     arrays = columns.arrays()
     if manifest.origin != "imported":  # another tool's runs were not planned here
         compare_with_plan(arrays, plan, manifest, path / MEASUREMENTS)
