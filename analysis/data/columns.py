@@ -244,9 +244,8 @@ def _again(record: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
-_STEAL: Final = (
-    "cpu_steal_s"  # of a row: what a hypervisor took from each CPU of the host meanwhile
-)
+# of a row: what a hypervisor took from each CPU of the host meanwhile
+_STEAL: Final = "cpu_steal_s"
 MOST_CPUS: Final = 16  # those that lost most; of a host with hundreds, the others say little more
 
 

@@ -208,10 +208,8 @@ class Trial(Runs):
         iterated = {**rows, **carried}
         if basis is not None and basis.level == "session":  # all its runs make it, not the first
             printed = mine & judging & (printed_counts(self, metric) > 0)
-            places = {name: self.manifest.benchmarks.index(name) for name in iterated}
-            iterated = {
-                name: np.flatnonzero(printed & (self.benchmark == k)) for name, k in places.items()
-            }
+            place = self.manifest.benchmarks.index
+            iterated = {x: np.flatnonzero(printed & (self.benchmark == place(x))) for x in iterated}
         cells = of_cells(judged, variant, iterated)
         sizes = [row.size for row in rows.values()]
         below = sizes

@@ -209,10 +209,8 @@ def outcome_word(word: Word, *, timed: bool) -> str:
 
 _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal
-_POINTS_AT_MOST, _FINEST = (
-    4,
-    12,
-)  # decimals at most, for ends that are nearly alike, or nearly nothing
+# decimals at most, for ends that are nearly alike, or nearly nothing
+_POINTS_AT_MOST, _FINEST = 4, 12
 _NOTHING = 1e3  # an interval over more than such a factor tells nothing
 _HUGE = 100.0  # shares from which on two digits are enough
 _UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already

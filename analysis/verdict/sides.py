@@ -102,7 +102,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
     manifest = trial.manifest
     if variant not in manifest.variants:  # whoever reads it says so
         return False
-    mine = trial.candidates & (trial.variant == manifest.variants.index(variant))
+    mine = trial.candidates & trial.of_variant(variant)
     if not mine.any():
         never = {
             one.benchmark for one in manifest.given_up if one.never_ok and one.variant == variant
@@ -113,8 +113,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
 
 def ever_succeeded(trial: Trial, variant: str) -> bool:
     """Tell whether a run of a variant succeeded, a warm-up too."""
-    mine = trial.variant == trial.manifest.variants.index(variant)
-    return bool((mine & (trial.outcome == 0)).any())
+    return bool((trial.of_variant(variant) & (trial.outcome == 0)).any())
 
 
 def _left_without(trial: Trial, metric: str, runs: Flags) -> int:
@@ -186,7 +185,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
     try:
         matrix = trial.matrix(variant, metric, carry_zeros=True)
     except InsufficientDataError as error:
-        mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
+        mine = trial.measured & trial.of_variant(variant)
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         short = ShortSentence.of("nothing is known of {}: it has no run that counts", variant)
         if _left_without(trial, metric, mine):

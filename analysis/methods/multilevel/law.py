@@ -328,9 +328,8 @@ def decide(
     )
     if arithmetic is not None:
         equivalent = np.where(np.isnan(arithmetic), equivalent, arithmetic)
-    same = sure & (
-        apart < np.maximum(margin - FLAT, FLAT)
-    )  # a margin's own rounding decides nothing
+    # a margin's own rounding decides nothing
+    same = sure & (apart < np.maximum(margin - FLAT, FLAT))
     size, others = flat.size, beside or (np.empty(0), np.empty(0))
     families = [
         np.concatenate((np.where(flat, 1.0, p), more))
@@ -390,9 +389,8 @@ _RUNS = 10  # times as many runs a session at most
 # of the integrals over one standard deviation, and over two
 _RULES = {1: np.polynomial.legendre.leggauss(64), 2: np.polynomial.legendre.leggauss(40)}
 _REACH = 7.0  # standard deviations of a chi beyond which there is nothing
-_NEAR_NORMAL = (
-    20  # degrees of freedom from which on a quantile of chi-square is near enough for draws
-)
+# degrees of freedom from which on a quantile of chi-square is near enough for draws
+_NEAR_NORMAL = 20
 _GRID = 65  # degrees of freedom between which quantiles of t are interpolated
 
 
