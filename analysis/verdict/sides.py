@@ -377,9 +377,7 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
     if looks is not None or always_valid or not manifests:
         return Looks.of(1 if looks is None else looks, always_valid=always_valid)
     if len(manifests) == 1:  # its appends stand in their order, whatever its clock said
-        appended = manifests[0].appended
-        first = appended[0].first - 1 if appended else manifests[0].sessions
-        return Looks.growing([first, *(one.last for one in appended)])
+        return Looks.growing(manifests[0].sessions_at_looks)
     begun = max(_time(one.started, _EARLIEST) for one in manifests)
     counts = [[x for x in one.appended if _time(x.at, _LATEST) >= begun] for one in manifests]
     have = [
