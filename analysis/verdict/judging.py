@@ -268,7 +268,7 @@ def verdict_of_runs(
             baseline=manifest.baseline,
             outermost=trial.outermost,
         ),
-        counts=counts_of(trial, metric, tuple(sides), those),
+        counts=counts_of(trial, metric, those),
         question=question,
         look=looks.at(question.confidence),
         finished=trial.finished,

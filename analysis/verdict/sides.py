@@ -319,10 +319,9 @@ class RunCounts:
     failed: int = 0
 
 
-def counts_of(
-    trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[VariantSide]
-) -> RunCounts:
+def counts_of(trial: Trial, metric: str, sides: Collection[VariantSide]) -> RunCounts:
     """Count the runs of a trial's variants, and what of them the sides hold."""
+    variants = [one.name for one in sides]
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
     return replace(
         counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
