@@ -476,8 +476,7 @@ class Manifest(Stored):
     @property
     def needed(self) -> int:
         """The planned runs without those of ended sessions and given-up cells that are left out."""
-        ended = {end.session: end.runs for end in self.session_ends}
-        unneeded = sum((self.runs - runs) * self._cells for runs in ended.values())
+        unneeded = sum((self.runs - end.runs) * self._cells for end in self.session_ends)
         return self.planned - unneeded - sum(self.left_out.values())
 
     @property
