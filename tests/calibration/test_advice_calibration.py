@@ -95,8 +95,7 @@ def scatter_of(variance, counts):
 
 def by_advice(estimate, variance, counts, law, margin, step):
     asked = AdviceQuestion(estimate, scatter_of(variance, counts), law, margin, (step, step))
-    found = advise(asked)
-    return np.array([LIMIT + 1 if one.sessions is None else one.sessions for one in found])
+    return np.array([LIMIT + 1 if x.sessions is None else x.sessions for x in advise(asked)])
 
 
 def of_before(estimate, variance, counts, law, margin, step):
