@@ -223,12 +223,11 @@ def execute(name: str, given: argparse.Namespace, out: object, err: object) -> i
 
 
 class Option(NamedTuple):
-    """An option or a word: what argparse adds it with, its heading in the help, and what marks it."""
+    """An option or a word: what argparse adds it with, and its heading in the help."""
 
     names: tuple[str, ...]
     settings: dict[str, Any]
     title: str
-    marks: dict[str, Any]
 
 
 def options_of(name: str) -> Iterator[Option]:
@@ -287,7 +286,6 @@ def _option(parameter: str, head: str, says: str, title: str, reads: Mapping[str
     assert found is not None, head
     names = tuple(re.findall(r"-[\w-]+", found[1]))
     settings: dict[str, Any] = {"dest": parameter} if names else {}
-    marks: dict[str, Any] = {"by_equals": True} if found[2] else {}
     word, many = found[3], bool(found[4])
     if found[2]:
         settings |= {"nargs": "?", "const": "", "metavar": found[2][2:-1]}
@@ -316,24 +314,18 @@ def _option(parameter: str, head: str, says: str, title: str, reads: Mapping[str
         says += f" (default: {default})" if says and "default" not in says else ""
     if found[5]:
         settings["required"] = True
-    says = says.replace("%", "%%").replace("{side}", SIDE)
-    for one in _LISTS:
+    settings["help"] = says.replace("{side}", SIDE) or argparse.SUPPRESS
+    return Option(names or (parameter,), settings, title)
+
+
+def whole_sentence(says: str) -> str:
+    """Give the sentence of a row with what is looked up in it."""
+    for one, place in _LISTS.items():
         if f"{{{one}}}" in says:
-            says = says.replace(f"{{{one}}}", f"%({one})s")
-            marks[one] = _WhenShown(one)
-    settings["help"] = says or argparse.SUPPRESS
-    return Option(names or (parameter,), settings, title, marks)
-
-
-class _WhenShown:
-    """A part of a sentence that is looked up when the help is shown."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __str__(self) -> str:
-        found: Any = registry.function(_LISTS[self._name])
-        return str(found()) if callable(found) else ", ".join(found)
+            found: Any = registry.function(place)
+            text = str(found()) if callable(found) else ", ".join(found)
+            says = says.replace(f"{{{one}}}", text)
+    return says
 
 
 # --- How words are read; argparse reports what cannot be.

@@ -104,9 +104,9 @@ def _reading(args: Namespace) -> Iterator[None]:
     if warmup is None and columns is None and not stated:
         yield
         return
-    from analysis.record.manifest import judging_with, reading_columns, stating
+    from analysis.record.manifest import COLUMNS_ASKED, OPTIONS_ASKED, asking, judging_with
 
-    with judging_with(warmup), reading_columns(columns), stating(stated):
+    with judging_with(warmup), asking(COLUMNS_ASKED, columns), asking(OPTIONS_ASKED, stated):
         yield
 
 

@@ -131,9 +131,8 @@ class _PackedCampaign:
 
     def _pack_files(self, base: Path, paths: Sequence[NamedPath]) -> None:
         if file_hash(base / CAMPAIGN) == file_hash(self.trial / CAMPAIGN):
-            self.packed.add(
-                CAMPAIGN
-            )  # else another file of that name is listed: its place is taken
+            # else another file of that name is listed: its place is taken
+            self.packed.add(CAMPAIGN)
         chosen = sorted(self._matching(base))
         recorded = self._recorded()
         built: dict[str, set[str]] = {}  # what sessions built, and all hashes that it had

@@ -243,9 +243,8 @@ def _declared(source: str) -> Sequence[str]:
         return ()
     if is_fleet(named[0]):
         return open_fleet(named[0]).judge
-    return (
-        read_manifest(named[0]).questions or ()
-    )  # None, of parts that differ: the reader reports it
+    # None, of parts that differ: the reader reports it
+    return read_manifest(named[0]).questions or ()
 
 
 def _format(

@@ -244,9 +244,8 @@ def _again(record: Mapping[str, Any]) -> tuple[int, int]:
     )
 
 
-_STEAL: Final = (
-    "cpu_steal_s"  # of a row: what a hypervisor took from each CPU of the host meanwhile
-)
+# of a row: what a hypervisor took from each CPU of the host meanwhile
+_STEAL: Final = "cpu_steal_s"
 MOST_CPUS: Final = 16  # those that lost most; of a host with hundreds, the others say little more
 
 
@@ -302,7 +301,6 @@ class Columns:
     """The growing columns while ``measurements.jsonl`` is read."""
 
     def __init__(self, manifest: Manifest) -> None:
-        self.needed = manifest.needed
         self._benchmarks = {name: k for k, name in enumerate(manifest.benchmarks)}
         self._variants = {name: k for k, name in enumerate(manifest.variants)}
         self._outcomes = {name: k for k, name in enumerate(get_args(Outcome))}
@@ -407,40 +405,38 @@ class Columns:
         }
 
 
-def read_measurements(
-    path: Path, columns: Columns, cautions: list[Caution], *, torn_ok: bool
-) -> None:
-    """Stream the measurements into `columns`; `torn_ok` forgives a torn last line."""
-    add = columns.add
-    number = 0
+def read_measurements(path: Path, manifest: Manifest, cautions: list[Caution]) -> Columns:
+    """Stream the measurements into columns; an unfinished trial may end in a torn line."""
+    columns, number, needed = Columns(manifest), 0, manifest.needed
     try:
         with opened(path) as file:
             for line in file:
                 number += 1
-                if number % _TOLD_EACH == 0 and number < columns.needed:
-                    doing("reading", number, columns.needed, "runs")
+                if number % _TOLD_EACH == 0 and number < needed:
+                    doing("reading", number, needed, "runs")
                 # A line without its newline is torn even when its checksum holds: a resumed
                 # trial cuts it off and repeats the run.
                 body = line[:-1]
                 if not (line.endswith(b"\n") and checksum_holds(body)):
-                    if torn_ok and not file.read(1):
+                    if not manifest.files and not file.read(1):
                         text = (
                             f"the last line of {path.name} ({number}) is torn and left out: "
                             "the runner was stopped while it wrote, or is writing now"
                         )
                         cautions.append(Caution("torn-line", text, (path.name,)))
-                        return
+                        return columns
                     what = "the line's checksum is wrong: it was changed or is damaged"
                     fix = "restore the file, or measure again; no run is dropped silently"
                     raise StoreError(what, f"{path}:{number}", fix)
-                add(parse(body))
+                columns.add(parse(body))
     except OSError as error:
         raise StoreError(f"the measurements cannot be read: {error.strerror}", str(path)) from error
     except _MISSHAPEN as error:
         raise StoreError(
-            f"the record is not one of schema {columns.schema}: {_reason(error)}",
+            f"the record is not one of schema {manifest.schema}: {_reason(error)}",
             f"{path}:{number}",
         ) from None
+    return columns
 
 
 _TOGETHER = f"{PLAN} and {MEASUREMENTS} do not belong together: restore both"

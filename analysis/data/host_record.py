@@ -240,14 +240,16 @@ def question_of(trials: Sequence[Runs]) -> str:
     return declared[0] if declared else trials[0].default_metric
 
 
-def not_judged(declared: Sequence[str]) -> Caution:
-    """Caution that benchmarks declare metrics, and none of them is what was judged."""
+def not_judged(declared: Sequence[str]) -> tuple[Caution, ...]:
+    """Caution that benchmarks declare metrics, if any, and none of them is what was judged."""
+    if not declared:
+        return ()
     first = declared[0]
     text = f"declares {figures.listed(declared, _NAMED)}; judged is {_JUDGED}: --metric {first}"
     short = f"judged is {_JUDGED}, although {first} is declared: --metric {first}"
     if len(short) > LONGEST:
         short = f"judged is {_JUDGED}, although others are declared: --metric names one"
-    return Caution(NOT_ASKED, text, short=ShortSentence.of(plain(short)))
+    return (Caution(NOT_ASKED, text, short=ShortSentence.of(plain(short))),)
 
 
 def refuse_unnamed(declared: Iterable[str], where: str) -> None:

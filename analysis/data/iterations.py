@@ -523,12 +523,11 @@ def _by_session(runs: Runs, metric: str, of: str, share: float) -> SessionQuanti
         used &= np.isin(runs.variant, [runs.manifest.variants.index(x) for x in runs.compared])
     alone = np.unique(runs.session[used]).size < _FEWEST
     by_run = QuantileBasis(metric=of, share=share, level="run", why="one-session")
-    groups: dict[object, list[int]] = {}  # the rows of each cell in each session, by the first
+    # the rows of each cell in each session, by the first; alone: each is compared by itself
+    groups: dict[object, list[int]] = {}
     for row in np.flatnonzero(used).tolist():
         place = int(runs.benchmark[row]), int(runs.variant[row]), int(runs.session[row])
-        groups.setdefault(row if alone else place, []).append(
-            row
-        )  # alone: each is compared by itself
+        groups.setdefault(row if alone else place, []).append(row)
     found: dict[int, float] = {}
     sizes: dict[int, int] = {}
     for number, group in enumerate(groups.values()):
@@ -568,9 +567,8 @@ def _by_session(runs: Runs, metric: str, of: str, share: float) -> SessionQuanti
 
 def _least(runs: Runs, sizes: Mapping[int, int]) -> dict[int, int]:
     """Give the number at which each cell's session is compared: the least of its session, or of all where that has one side."""
-    by: dict[
-        object, dict[int, int]
-    ] = {}  # benchmark and session, or benchmark -> variant -> its least
+    # benchmark and session, or benchmark -> variant -> its least
+    by: dict[object, dict[int, int]] = {}
     for row, size in sizes.items():
         bench, variant = int(runs.benchmark[row]), int(runs.variant[row])
         for key in ((bench, int(runs.session[row])), bench):

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
-from ..record.manifest import stated_columns
+from ..record.manifest import COLUMNS_ASKED
 from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
 from ..words import command_line, shorten
@@ -84,7 +84,7 @@ class Opened:
     encoding: str | None = None
     layout: Layout | None = None
     decimal: Decimal | None = None
-    columns: Mapping[str, str] = field(default_factory=stated_columns)
+    columns: Mapping[str, str] = field(default_factory=COLUMNS_ASKED.get)
     keys: Mapping[str, str] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 

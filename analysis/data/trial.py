@@ -19,7 +19,7 @@ from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Caution, Page, ShortSentence, plain, section
 from ..pages.result import short
-from ..record.manifest import needed, read_manifest, warmup_in_force, warmup_of
+from ..record.manifest import WARMUP_ASKED, needed, read_manifest, warmup_of
 from ..record.run_numbers import MetricInfo, limit_of
 from ..record.trial_files import (
     ENERGY,
@@ -35,7 +35,6 @@ from ..stats.arguments import checks_arguments
 from ..stats.samples import Array, Flags, Integers, read_only
 from .columns import (
     OUTCOMES,
-    Columns,
     FailedRun,
     build_columns,
     compare_with_plan,
@@ -209,10 +208,8 @@ class Trial(Runs):
         iterated = {**rows, **carried}
         if basis is not None and basis.level == "session":  # all its runs make it, not the first
             printed = mine & judging & (printed_counts(self, metric) > 0)
-            places = {name: self.manifest.benchmarks.index(name) for name in iterated}
-            iterated = {
-                name: np.flatnonzero(printed & (self.benchmark == k)) for name, k in places.items()
-            }
+            place = self.manifest.benchmarks.index
+            iterated = {x: np.flatnonzero(printed & (self.benchmark == place(x))) for x in iterated}
         cells = of_cells(judged, variant, iterated)
         sizes = [row.size for row in rows.values()]
         below = sizes
@@ -254,8 +251,7 @@ def read_trial(path: str | Path) -> Trial:
     # may be half written.
     cautions = list(verify_files(path, manifest))
     plan = read_plan(path / PLAN, manifest, cautions)
-    columns = Columns(manifest)
-    read_measurements(path / MEASUREMENTS, columns, cautions, torn_ok=not manifest.files)
+    columns = read_measurements(path / MEASUREMENTS, manifest, cautions)
     arrays = columns.arrays()
     if manifest.origin != "imported":  # another tool's runs were not planned here
         compare_with_plan(arrays, plan, manifest, path / MEASUREMENTS)
@@ -273,7 +269,7 @@ def read_trial(path: str | Path) -> Trial:
         cautions=tuple(cautions),
         planned_runs=planned,
         stored=stored,
-        warmup_iterations=warmup_in_force(),
+        warmup_iterations=WARMUP_ASKED.get(),
         chosen=chosen,
         **fields,
     )

@@ -262,7 +262,7 @@ def _means(trial: Trial, benchmark: str, variant: str) -> dict[int, _Times]:
     times = [trial.values(name) for name in ("user", "system", "wall")]
     mine = trial.measured & ~trial.apart("wall")
     mine &= trial.benchmark == manifest.benchmarks.index(benchmark)
-    mine &= trial.variant == manifest.variants.index(variant)
+    mine &= trial.of_variant(variant)
     for column in times:
         mine &= np.isfinite(column)
     times.append(trial.waited_ns / 1e9)

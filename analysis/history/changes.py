@@ -545,9 +545,8 @@ Withheld = Literal["nights-depend", "drift"]
 NIGHTS = (2, 3, 4, 6, 8)  # newest values that are looked at
 NEWEST = 8  # of the values since the last change, no reference
 _RULED_OUT = 0.025
-_DEPENDS = math.sqrt(
-    3.0
-)  # the inflation of an autocorrelation of .5: beyond it nothing is ruled out
+# the inflation of an autocorrelation of .5: beyond it nothing is ruled out
+_DEPENDS = math.sqrt(3.0)
 _DRIFTS = 24  # nights from which on the newest are held against the first ones too
 
 

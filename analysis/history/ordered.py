@@ -439,10 +439,9 @@ def ordered_variants(
         what = "no benchmark has two sessions in which two variants succeeded"
         n = max(len(one.logs) for one in tables)
         raise InsufficientDataError(what, str(trial.path), "measure more sessions", n=n, needed=2)
-    manifest, look = trial.manifest, None
+    manifest, look = trial.manifest, Looks.growing(trial.manifest.sessions_at_looks)
     if manifest.looks_plan is not None:
         look = Looks.of_plan(manifest.looks_plan, manifest.sessions)
-    look = look or Looks.growing(manifest.sessions_at_looks)
     level = look.alpha(1.0 - risk)
     judging = _Judging(float(level), math.log1p(margin), correction, commits_of_all(rows))
     own = tables[: len(wanted)]  # behind them stands the suite's
@@ -466,7 +465,7 @@ def ordered_variants(
         suite=suite[0] if suite else None,
         cautions=merged(
             trial.cautions,
-            (not_judged(trial.unnamed),) if metric is None and trial.unnamed else (),
+            not_judged(trial.unnamed) if metric is None else (),
             cautions,
             _cautions(trial, tables, (*lines, *suite)),
         ),

@@ -568,9 +568,8 @@ class Search:
 
     def _leave_open(self, lower: int, upper: int, why: Why) -> None:
         first, last, held = self._posterior(lower, upper).shortest(self.stop)
-        while first - 1 > lower and self._out(
-            first - 1
-        ):  # what cannot be measured shares the claim
+        # what cannot be measured shares the claim
+        while first - 1 > lower and self._out(first - 1):
             first -= 1
         self.left.append(OpenRun(after=first - 1, upto=last, probability=held, why=why))
 

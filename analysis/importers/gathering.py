@@ -117,9 +117,8 @@ def one_meaning(
                 raise _contradicted(metric, direction, better, where)
         meaning = (unit, direction if len(directions) > 1 else None)
         known = names.setdefault(metric, {})
-        if (
-            meaning not in known
-        ):  # the first one has the metric's name, others also unit or direction
+        if meaning not in known:
+            # the first one has the metric's name, others also unit or direction
             same = [name for (of, _), name in known.items() if of == unit]
             name = f"{metric} [{unit or 'no unit'}]" if known else metric
             name = f"{same[0]} [{meaning[1] or _UNSAID}]" if same else name

@@ -13,7 +13,7 @@ from ..data.number_text import is_numeric
 from ..data.opening import Opened
 from ..errors import UsageError
 from ..pages import number_format as figures
-from ..record.manifest import stated_options
+from ..record.manifest import OPTIONS_ASKED
 from ..record.run_numbers import Better
 from .parsing import (
     FORMATS,
@@ -358,7 +358,7 @@ def is_long(
     values = {k: unit for k, _, unit in found.values} if found is not None else {}
     rest = (one for k, one in enumerate(headings) if k not in values and not _summary(one)[1])
     known = any(values.values()) or all(is_role_word(one) or is_setting(one) for one in rest)
-    laid = "layout" in stated_options()  # who says how numbers lie has a file of numbers
+    laid = "layout" in OPTIONS_ASKED.get()  # who says how numbers lie has a file of numbers
     several = len(headings) > 1 or (numeric and any(values.values()) and not laid)
     if values and several and not given and known:
         return True  # the file is the benchmark

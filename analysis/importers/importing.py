@@ -33,11 +33,11 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, section, table_of, value_of
 from ..pages.result import Result
 from ..record.manifest import (
+    WARMUP_ASKED,
     appearing,
     manifest_of,
     manifest_text,
     utc_now,
-    warmup_in_force,
     write_hashed,
 )
 from ..record.run_numbers import Better, Measurement, Outcome
@@ -422,7 +422,7 @@ def trial_of(gathered: GatheredCells, path: Path, *, better: Better | None = Non
         numbers=unknown_numbers(none.size),
         absent=frozenset(),
         metrics={name: metric_column(values[name], lengths[name]) for name in metrics},
-        warmup_iterations=warmup_in_force(),
+        warmup_iterations=WARMUP_ASKED.get(),
         failed=tuple(failed),
         **arrays,
     )

@@ -31,9 +31,8 @@ FORMATS, _WORDS = (
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(
-    slots=True, kw_only=True
-)  # frozen it takes twice as long to make, and a tree has a million
+# frozen it takes twice as long to make, and a tree has a million
+@dataclass(slots=True, kw_only=True)
 class ForeignCell:
     """The raw values of one metric of one benchmark, from one file and one variant of it.
 

@@ -27,10 +27,10 @@ from ..pages.model import Caution, merged
 from ..pages.number_format import listed
 from ..record.fleet import FLEET, is_fleet, read_fleet, trial_place
 from ..record.manifest import (
+    COLUMNS_ASKED,
+    OPTIONS_ASKED,
+    asking,
     read_manifest,
-    reading_columns,
-    stated_columns,
-    stated_options,
     way_to_bisections,
 )
 from ..record.trial_files import MANIFEST
@@ -83,7 +83,7 @@ def is_foreign(path: Path) -> bool:
         status = path.stat()
     except (OSError, ValueError):
         return False
-    stated = tuple({**stated_columns(), **stated_options()}.items())
+    stated = tuple({**COLUMNS_ASKED.get(), **OPTIONS_ASKED.get()}.items())
     return _is_foreign(str(path), status.st_mtime_ns, status.st_size, stated)
 
 
@@ -154,7 +154,7 @@ def open_trial(
     columns of tables their roles, such as ``{"value": "time_ms"}``.
     """
     path = Path(path)
-    with reading_columns(columns):
+    with asking(COLUMNS_ASKED, columns):
         if is_fleet(path):
             from ..data.fleet import joined_trial, open_fleet
 
@@ -396,9 +396,8 @@ class OpenedTrials:
             )
             for one in found
         ]
-        if unnamed := self.how.unnamed:
-            texts = (not_judged(unnamed), *every[0].cautions)
-            every[0] = replace(every[0], cautions=texts)
+        if unnamed := not_judged(self.how.unnamed):
+            every[0] = replace(every[0], cautions=(*unnamed, *every[0].cautions))
         return every
 
 
@@ -436,7 +435,7 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     found: list[_Read] = []
     opened = how.opened()
     opened.compare(sources)
-    unnamed = [not_judged(opened.how.unnamed)] if opened.how.unnamed else []
+    unnamed = not_judged(opened.how.unnamed)
     opened.how = replace(opened.how, unnamed=())  # it is said of all
     for source in sources:
         if (named := trial_and_variant(source)) is not None:

@@ -644,7 +644,7 @@ def _read(asked: Source, sources: Sequence[str]) -> tuple[SystemsTable, str | No
         metric = asked.metric or trial.default_metric
         matrices = [trial.matrix(name, metric, skip_zeros=True) for name in variants]
         found = _medians(matrices, variants)
-        texts = [not_judged(trial.unnamed)] if trial.unnamed and asked.metric is None else []
+        texts = not_judged(trial.unnamed) if asked.metric is None else ()
         known = pages.merged(texts, constant_cautions(trial), found.cautions)
         return replace(found, cautions=known), metric_of(*matrices)
     if is_file(source):

@@ -209,10 +209,8 @@ def outcome_word(word: Word, *, timed: bool) -> str:
 
 _TWICE = 2.0
 _NARROW = 3.0  # points; a narrower interval has a decimal
-_POINTS_AT_MOST, _FINEST = (
-    4,
-    12,
-)  # decimals at most, for ends that are nearly alike, or nearly nothing
+# decimals at most, for ends that are nearly alike, or nearly nothing
+_POINTS_AT_MOST, _FINEST = 4, 12
 _NOTHING = 1e3  # an interval over more than such a factor tells nothing
 _HUGE = 100.0  # shares from which on two digits are enough
 _UNNAMED = {"wall", "value", "values", "time"}  # of a time, what "time" says already
@@ -297,8 +295,7 @@ class Difference:
             return f"{self.verb} {self.amount()}"
         times = f"{self._multiple(self._times)} times as"
         if not self.timed:
-            what = f" {self._noun}" if self._noun else ""
-            return f"{self.verb} {times} much{what}{self.label}"
+            return f"{self.verb} {times} much{self._what}"
         return f"{'is' if self._faster else 'takes'} {times} {'fast' if self._faster else 'long'}{self.label}"
 
     def clause(self, than: str = "") -> str:
@@ -316,8 +313,7 @@ class Difference:
         if self.ratio is None:
             return "unknown"
         side = "less" if self.ratio < 1 else "more"
-        what = f" {self._noun}" if self._noun else ""
-        return f"{self._points(abs(self.ratio - 1))} % {side}{what}{self.label}"
+        return f"{self._points(abs(self.ratio - 1))} % {side}{self._what}"
 
     def interval(self) -> str:
         """Give the interval in the unit of the phrase: ``41 to 49 %``, ``4.5 to 4.7``; "" where there is none."""
@@ -338,8 +334,7 @@ class Difference:
         """Say where the difference lies: ``between 3 % less and 2 % more time``; "" where nobody knows."""
         if self.low is None or self.high is None:
             return ""
-        what = f" {self._noun}" if self._noun else ""
-        return f"between {self._side(self.low)} and {self._side(self.high)}{what}{self.label}"
+        return f"between {self._side(self.low)} and {self._side(self.high)}{self._what}"
 
     def ranged(self, than: str = "") -> str:
         """Say the interval in the place of the amount: ``takes 3.1 to 3.9 % more time than B``.
@@ -362,8 +357,7 @@ class Difference:
 
     def same(self) -> str:
         """Say that two sides are equivalent: ``takes the same time``, to be followed by ``as B, within 1 %``."""
-        what = f"the same {self._noun}" if self._noun else "the same"
-        return f"{self.verb} {what}{self.label}"
+        return f"{self.verb} the same{self._what}"
 
     def answer(
         self, word: Word, candidate: str, baseline: str, *, margin: float, where: str = ""
@@ -421,10 +415,10 @@ class Difference:
         return "uses" if stuff_of(self.metric, self.unit) else "has"
 
     @property
-    def _noun(self) -> str:
-        if self.better == "higher":
-            return ""
-        return "time" if self.timed else stuff_of(self.metric, self.unit)
+    def _what(self) -> str:
+        """What there is more or less of, with a space before it, and what names the metric."""
+        noun = "time" if self.timed else stuff_of(self.metric, self.unit)
+        return f" {noun}{self.label}" if noun and self.better != "higher" else self.label
 
     @property
     def label(self) -> str:

@@ -235,9 +235,8 @@ def plan_hosts(
 
     best = min((row for row in rows if row.sessions is not None), key=spent, default=None)
     low, high = None, None
-    if (
-        best is not None
-    ):  # the hosts that are needed with the variance between them at its quartiles
+    if best is not None:
+        # the hosts that are needed with the variance between them at its quartiles
         at, freedom = ((best.sessions or 1) - 1, (best.runs or 1) - 1), len(pilots) - 1
         factors = (freedom / float(chdtri(freedom, tail)) for tail in (0.25, 0.75))
         each = ((h for h in range(2, max_hosts + 1) if grid.enough(h, x)[at]) for x in factors)

@@ -138,52 +138,23 @@ def warmup_of(about: Mapping[str, str]) -> WarmupIterations:
 
 
 T = TypeVar("T")
-_asked: ContextVar[WarmupIterations | None] = ContextVar("warmup_iterations", default=None)
-
-
-def warmup_in_force() -> WarmupIterations | None:
-    """Give what `judging_with` says of all trials that are read; None: what each trial's manifest says."""
-    return _asked.get()
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+# by what all trials that are read are judged in place of their own; None: by what each trial's manifest says
+WARMUP_ASKED: ContextVar[WarmupIterations | None] = ContextVar("warmup_asked", default=None)
+# the roles of columns with which all tables are read, such as {"value": "time_ms"}
+COLUMNS_ASKED: ContextVar[Mapping[str, str]] = ContextVar("columns_asked", default=_NOTHING)
+# further options by which files are read, such as {"better": "lower"}: `judge_words` gives them too
+OPTIONS_ASKED: ContextVar[Mapping[str, str]] = ContextVar("options_asked", default=_NOTHING)
 
 
 @contextmanager
-def _meanwhile(variable: ContextVar[T], value: T | None) -> Iterator[None]:
+def asking(variable: ContextVar[T], value: T | None) -> Iterator[None]:
+    """Let one of these three hold meanwhile; None changes nothing."""
     token = variable.set(variable.get() if value is None else value)
     try:
         yield
     finally:
         variable.reset(token)
-
-
-def judging_with(setting: WarmupIterations | None) -> AbstractContextManager[None]:
-    """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""
-    return _meanwhile(_asked, setting)
-
-
-_columns: ContextVar[Mapping[str, str]] = ContextVar("columns", default=MappingProxyType({}))
-
-
-def reading_columns(columns: Mapping[str, str] | None) -> AbstractContextManager[None]:
-    """Read all tables meanwhile with columns of these roles, such as ``{"value": "time_ms"}``; None changes nothing."""
-    return _meanwhile(_columns, columns)
-
-
-def stated_columns() -> Mapping[str, str]:
-    """Give what `reading_columns` says."""
-    return _columns.get()
-
-
-_stated: ContextVar[Mapping[str, str]] = ContextVar("stated", default=MappingProxyType({}))
-
-
-def stating(options: Mapping[str, str]) -> AbstractContextManager[None]:
-    """Let `judge_words` also give these options, such as ``{"better": "lower"}``: a file is read by them."""
-    return _meanwhile(_stated, options)
-
-
-def stated_options() -> Mapping[str, str]:
-    """Give what `stating` says."""
-    return _stated.get()
 
 
 # which of the options by which files are read a command takes; all others take each of them
@@ -192,12 +163,17 @@ _TAKEN = {"bisect": (), "sources": ("columns", "decimal")}
 
 def judge_words(command: str = "verdict") -> tuple[str, ...]:
     """Give what was asked as words of a command line, for the next `command` to ask it too."""
-    setting, columns, taken = warmup_in_force(), stated_columns(), _TAKEN.get(command)
+    setting, columns, taken = WARMUP_ASKED.get(), COLUMNS_ASKED.get(), _TAKEN.get(command)
     roles = ", ".join(f"{role}={name}" for role, name in columns.items())
-    options = {"columns": roles, **_stated.get()} if columns else _stated.get()
+    options = {"columns": roles, **OPTIONS_ASKED.get()} if columns else OPTIONS_ASKED.get()
     pairs = [(f"--{WARMUP.replace('_', '-')}", f"{setting}")] if setting is not None else []
     pairs += [(f"--{k}", v) for k, v in options.items() if taken is None or k in taken]
     return tuple(itertools.chain.from_iterable(pairs))
+
+
+def judging_with(setting: WarmupIterations | None) -> AbstractContextManager[None]:
+    """Judge all trials that are read meanwhile with this setting in place of their own; None changes nothing."""
+    return asking(WARMUP_ASKED, setting)
 
 
 def is_here(campaign: str) -> bool:

@@ -128,9 +128,8 @@ def one_question(asked: Sequence[JudgedMetrics]) -> tuple[str, ...] | None:
 
 SCHEMA = 2  # the newest known
 PLAIN_SCHEMA = 1  # of a trial in which no run is repeated: every version reads it
-REPEATING_SCHEMA = (
-    2  # of one whose disturbed runs are repeated: an earlier reader takes it for damaged
-)
+# of one whose disturbed runs are repeated: an earlier reader takes it for damaged
+REPEATING_SCHEMA = 2
 
 MANIFEST = "manifest.json"
 CHANGED = "the file changed after the trial ended: its SHA-256 is not the manifest's"
@@ -477,8 +476,7 @@ class Manifest(Stored):
     @property
     def needed(self) -> int:
         """The planned runs without those of ended sessions and given-up cells that are left out."""
-        ended = {end.session: end.runs for end in self.session_ends}
-        unneeded = sum((self.runs - runs) * self._cells for runs in ended.values())
+        unneeded = sum((self.runs - end.runs) * self._cells for end in self.session_ends)
         return self.planned - unneeded - sum(self.left_out.values())
 
     @property

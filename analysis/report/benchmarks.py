@@ -241,7 +241,7 @@ def _cells(subject: Subject, trial: Trial, metric: str) -> dict[str, dict[str, P
     for bench in subject.order[:_DRAWN]:
         mine = used & (trial.benchmark == manifest.benchmarks.index(bench))
         for name in subject.matrices:
-            rows = np.flatnonzero(mine & (trial.variant == manifest.variants.index(name)))
+            rows = np.flatnonzero(mine & trial.of_variant(name))
             try:
                 one = pooled(trial, metric, rows)
             except AnalysisError:

@@ -430,7 +430,7 @@ def runs_of_variants(
     mine &= np.diff(trial.metrics[metric].offsets) > 0
     runs: dict[str, list[tuple[int, RunIterations]]] = {}
     for name in variants:
-        rows = np.flatnonzero(mine & (trial.variant == trial.manifest.variants.index(name)))
+        rows = np.flatnonzero(mine & trial.of_variant(name))
         runs[name] = []
         for row in rows.tolist():
             values = values_of_run(trial, metric, row)

@@ -62,9 +62,8 @@ class Likelihood:
                 counts = np.bincount(row * k + column, minlength=m * k)
                 self._cross[one, other] = counts.reshape(m, k)
         self._n, self._total, self._square = y.size, float(y.sum()), float(y @ y)
-        self.levels = np.array(
-            [*sizes, y.size], dtype=np.float64
-        )  # of each effect, and of the rest
+        # of each effect, and of the rest
+        self.levels = np.array([*sizes, y.size], dtype=np.float64)
 
     def deviance(self, variances: Array) -> float:
         """Give minus twice the restricted log likelihood, constants included.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.host_record import not_judged, settings_of
+from ..data.host_record import settings_of
 from ..data.pair import OF_ONE_SIDE
 from ..data.trial import Trial
 from ..data.trial_cautions import given_up_cautions
@@ -296,8 +296,7 @@ def _waits(trial: Trial, variant: str, benchmarks: Collection[str] | None = None
 
     `judged` and `waited` are the same of the rows that are judged, which differ where runs were repeated.
     """
-    mine = ~trial.warmup & (trial.outcome == 0)
-    mine &= trial.variant == trial.manifest.variants.index(variant)
+    mine = trial.of_variant(variant) & ~trial.warmup & (trial.outcome == 0)
     if benchmarks is not None:
         names = trial.manifest.benchmarks
         mine &= np.isin(trial.benchmark, [k for k, one in enumerate(names) if one in benchmarks])
@@ -356,12 +355,6 @@ def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caut
 # said of the whole trial, so not of each variant again
 _OF_THE_TRIAL = {"warm-up-left-out", "failed-left-out", "sequential"}
 _WORST = 3  # cells with failed runs that are named
-
-
-def question_cautions(unnamed: Sequence[str]) -> Iterator[Caution]:
-    """Say first of all that benchmarks declare metrics, and that nobody asked for the one judged."""
-    if unnamed:
-        yield not_judged(unnamed)
 
 
 def run_cautions(
@@ -442,8 +435,8 @@ def _left_out(trial: Trial, cells: Counter[tuple[str, str]]) -> ShortSentence | 
         whose = dict.fromkeys(variant if single else bench for bench, variant in cells)
         return ShortSentence.of(f"{total} runs of {{}} failed and are left out", tuple(whose))
     ((bench, variant),) = cells
-    cell = (trial.benchmark == names.benchmarks.index(bench)) & trial.candidates
-    runs = int((cell & (trial.variant == names.variants.index(variant))).sum())
+    cell = (trial.benchmark == names.benchmarks.index(bench)) & trial.of_variant(variant)
+    runs = int((cell & trial.candidates).sum())
     where = ("{}", variant) if single else ("{} / {}", bench, variant)
     verb = "failed and are left out" if total > 1 else "failed and is left out"
     return ShortSentence.of(f"{total} of {runs} runs of {where[0]} {verb}", *where[1:])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.host_record import is_free_setting, question_of, setting_leaves, settings_of
+from ..data.host_record import is_free_setting, not_judged, question_of, setting_leaves, settings_of
 from ..data.iterations import of_one_basis
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError
@@ -20,7 +20,6 @@ from ..record.shapes import records_of
 from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments
 from ..words import PLACEHOLDER
-from .cautions import question_cautions
 from .comparison_effects import EffectPairs, compare_answers, overall
 from .comparison_result import CampaignChange, TrialComparison, TrialSide, VariantLevel
 from .sides import VariantSide, comparable, looks_at, only, sides_of
@@ -136,7 +135,7 @@ def compare_trials(
         only_old=lone[0],
         only_new=lone[1],
         cautions=merged(
-            question_cautions(unnamed),
+            not_judged(unnamed),
             _cautions(
                 old, new, (a, b), lone, same=same, confounded=bool(levels) and not candidates
             ),

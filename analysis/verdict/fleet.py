@@ -25,6 +25,7 @@ from ..data.fleet import (
     open_fleet,
     said_of_hosts,
 )
+from ..data.host_record import not_judged
 from ..errors import InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.hosts import over_hosts
 from ..methods.multilevel.law import Looks
@@ -37,7 +38,7 @@ from ..record.trial_files import ENVIRONMENT, EnvironmentShape
 from ..stats.arguments import checks_arguments, counted
 from ..stats.multiplicity import Correction
 from ..words import quoted
-from .cautions import Layout, counted_layouts, drawn_layouts, method_cautions, question_cautions
+from .cautions import Layout, counted_layouts, drawn_layouts, method_cautions
 from .judging import in_one_family, judge_host, panel_of, verdict_of_runs
 from .result import CandidateVerdict, Verdict, difference
 from .sentence import basis_of, unanswered
@@ -290,7 +291,7 @@ def judge_fleet(
         answer = judge_host(joined_trial(opened), question)
     else:
         answer = _together(found)
-    known = merged(question_cautions(question.unnamed), _host_cautions(found), answer.cautions)
+    known = merged(not_judged(question.unnamed), _host_cautions(found), answer.cautions)
     host = answer.data.host if len(found.judged) == 1 else None
     data = replace(answer.data, path=str(opened.path), host=host)
     return replace(answer, data=data, hosts=found.standing(), cautions=known)

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.host_record import NOT_ASKED
+from ..data.host_record import NOT_ASKED, not_judged
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..data.trial_cautions import CHANGED, DEFINITIONS, SETTINGS, settings_differ
@@ -33,7 +33,7 @@ from ..methods.multilevel.law import Looks
 from ..pages.model import Caution, ShortSentence, merged, plain
 from ..pages.result import lazily
 from ..plan.certificate import Certificate, differences, newest_for, read_certificate
-from ..record.manifest import warmup_in_force
+from ..record.manifest import WARMUP_ASKED
 from ..record.trial_files import CERTIFICATES
 from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import Correction
@@ -44,7 +44,6 @@ from .cautions import (
     drawn_layouts,
     layout_cautions,
     method_cautions,
-    question_cautions,
     rows_of,
     run_cautions,
 )
@@ -232,7 +231,7 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
             session_s=measured_s / trial.sessions if measured_s and trial.sessions else None,
         ),
         cautions=merged(
-            question_cautions(question.unnamed),
+            not_judged(question.unnamed),
             measured.cautions,
             () if diagnosis is None else diagnosis.cautions,
             method_cautions(candidates),
@@ -269,7 +268,7 @@ def verdict_of_runs(
             baseline=manifest.baseline,
             outermost=trial.outermost,
         ),
-        counts=counts_of(trial, metric, tuple(sides), those),
+        counts=counts_of(trial, metric, those),
         question=question,
         look=looks.at(question.confidence),
         finished=trial.finished,
@@ -394,7 +393,7 @@ def _cautions_of(side: PerformanceMatrix) -> tuple[Caution, ...]:
         for c in side.cautions
         if c.code != "warm-up-left-out"
     )
-    if side.trial is not None or warmup_in_force() is None:
+    if side.trial is not None or WARMUP_ASKED.get() is None:
         return texts
     text = "--warmup-iterations changes nothing here: of runs of files all iterations are judged"
     return (*texts, Caution("no-iterations", text, short=ShortSentence.of(text)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ..data.host_record import not_judged
 from ..data.trial import Trial
 from ..data.trial_cautions import constant_cautions
 from ..errors import UsageError
@@ -35,7 +36,6 @@ from ..stats.arguments import checks_arguments
 from ..stats.multiplicity import adjusted
 from ..stats.ranks import Friedman, friedman, nemenyi_difference
 from ..words import apart
-from .cautions import question_cautions
 from .sides import Question, VariantSide, comparable, looks_at, sides_of
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def rank_variants(
         timed=figures.timed(info.unit),
         usual=usual,
         cautions=merged(
-            question_cautions(unnamed),
+            not_judged(unnamed),
             constant_cautions(trial, (one for side in sides.values() for one in side.cautions)),
             failing,
             () if published is None else (Caution("ranks-over-benchmarks", RANKS_ALARM),),

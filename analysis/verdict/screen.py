@@ -155,10 +155,10 @@ def candidate_blocks(
     if result.occasions:
         yield Sentence(result.occasions)
     texts = [
-        f"{line.name:.28}: {reason_text(line)}"
+        f"{line.name:.28}: {text}"
         for line in result.benchmarks
         if line.name in kept and (line.reason or line.fails_proven) and not marks.get(line.name)
-        if reason_text(line)
+        if (text := reason_text(line))
         if len(result.benchmarks) > 1 or not unanswered(result, line, "")
     ]
     yield from map(Sentence, texts[:_REASONS] if one.hosts is None else ())
@@ -174,7 +174,7 @@ def _kept(
     verdict: Verdict, result: Multilevel, marked: Collection[str], most: int
 ) -> tuple[tuple[str, ...], int]:
     speedups = {line.name: line.speedup for line in result.benchmarks}
-    return chosen([*speedups], speedups, marked, whole=verdict.whole, most=most)
+    return chosen(speedups, marked, whole=verdict.whole, most=most)
 
 
 def _table(
@@ -229,7 +229,6 @@ def _table(
 
 
 def chosen(
-    benchmarks: Sequence[str],
     speedups: Mapping[str, float | None],
     cautioned: Collection[str],
     *,
@@ -241,16 +240,16 @@ def chosen(
     Of more than `most` both ends are shown, the slowest and the fastest; a third of the room is for what has
     cautions.
     """
-    if whole or len(benchmarks) <= most:
-        return tuple(benchmarks), 0
-    known = [(value, bench) for bench in benchmarks if (value := speedups.get(bench)) is not None]
+    if whole or len(speedups) <= most:
+        return tuple(speedups), 0
+    known = [(value, bench) for bench, value in speedups.items() if value is not None]
     known.sort(key=lambda pair: pair[0])
     each = max(most // 3, 1)
     ends = {bench for _, bench in (*known[:each], *known[-each:])}
-    marked = [bench for bench in benchmarks if bench in cautioned and bench not in ends]
+    marked = [bench for bench in speedups if bench in cautioned and bench not in ends]
     kept = ends | set(marked[: most - 2 * each])
-    shown = tuple(bench for bench in benchmarks if bench in kept)
-    return shown, len(benchmarks) - len(shown)
+    shown = tuple(bench for bench in speedups if bench in kept)
+    return shown, len(speedups) - len(shown)
 
 
 # --- Many candidates, or one benchmark: a row each, with how many benchmarks say what.

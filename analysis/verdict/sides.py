@@ -102,7 +102,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
     manifest = trial.manifest
     if variant not in manifest.variants:  # whoever reads it says so
         return False
-    mine = trial.candidates & (trial.variant == manifest.variants.index(variant))
+    mine = trial.candidates & trial.of_variant(variant)
     if not mine.any():
         never = {
             one.benchmark for one in manifest.given_up if one.never_ok and one.variant == variant
@@ -113,8 +113,7 @@ def all_failed(trial: Trial, variant: str) -> bool:
 
 def ever_succeeded(trial: Trial, variant: str) -> bool:
     """Tell whether a run of a variant succeeded, a warm-up too."""
-    mine = trial.variant == trial.manifest.variants.index(variant)
-    return bool((mine & (trial.outcome == 0)).any())
+    return bool((trial.of_variant(variant) & (trial.outcome == 0)).any())
 
 
 def _left_without(trial: Trial, metric: str, runs: Flags) -> int:
@@ -186,7 +185,7 @@ def _side(trial: Trial, variant: str, metric: str, benchmarks: Sequence[str] | N
     try:
         matrix = trial.matrix(variant, metric, carry_zeros=True)
     except InsufficientDataError as error:
-        mine = trial.measured & (trial.variant == trial.manifest.variants.index(variant))
+        mine = trial.measured & trial.of_variant(variant)
         why = f" ({error.what})" if (trial.values(metric)[mine] <= 0).any() else ""
         short = ShortSentence.of("nothing is known of {}: it has no run that counts", variant)
         if _left_without(trial, metric, mine):
@@ -320,10 +319,9 @@ class RunCounts:
     failed: int = 0
 
 
-def counts_of(
-    trial: Trial, metric: str, variants: Sequence[str], sides: Iterable[VariantSide]
-) -> RunCounts:
+def counts_of(trial: Trial, metric: str, sides: Collection[VariantSide]) -> RunCounts:
     """Count the runs of a trial's variants, and what of them the sides hold."""
+    variants = [one.name for one in sides]
     mine = np.isin(trial.variant, [trial.manifest.variants.index(name) for name in variants])
     return replace(
         counted(trial.sessions, [one.matrix for one in sides if one.matrix is not None]),
@@ -378,9 +376,7 @@ def looks_at(manifests: Sequence[Manifest], looks: int | None, *, always_valid: 
     if looks is not None or always_valid or not manifests:
         return Looks.of(1 if looks is None else looks, always_valid=always_valid)
     if len(manifests) == 1:  # its appends stand in their order, whatever its clock said
-        appended = manifests[0].appended
-        first = appended[0].first - 1 if appended else manifests[0].sessions
-        return Looks.growing([first, *(one.last for one in appended)])
+        return Looks.growing(manifests[0].sessions_at_looks)
     begun = max(_time(one.started, _EARLIEST) for one in manifests)
     counts = [[x for x in one.appended if _time(x.at, _LATEST) >= begun] for one in manifests]
     have = [

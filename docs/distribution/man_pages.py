@@ -97,7 +97,7 @@ def _heading(form: HelpFormatter, action: argparse.Action) -> str:
     names = ", ".join(rf"\fB{_text(one)}\fR" for one in action.option_strings)
     if action.nargs == 0:
         return names
-    between = "" if getattr(action, "by_equals", False) else " "
+    between = "" if action.nargs == "?" else " "
     return rf"{names}{between}\fI{_text(form._format_args(action, _name(action)))}\fR"
 
 

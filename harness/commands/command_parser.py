@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from analysis.errors import UsageError
-from analysis.options import execute, made, options_of
+from analysis.options import execute, made, options_of, whole_sentence
 from analysis.registry import TABLE, commands
 
 if TYPE_CHECKING:
@@ -158,9 +158,12 @@ class HelpFormatter(argparse.HelpFormatter):
         return f"{', '.join(action.option_strings)} {self._format_args(action, metavar)}"
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        if getattr(action, "by_equals", False):  # never as the next word
+        if action.option_strings and action.nargs == "?":  # never as the next word
             return f"[={action.metavar or default_metavar}]"
         return super()._format_args(action, default_metavar)
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        return whole_sentence(action.help or "")
 
     def format_help(self) -> str:
         """Give the help; what an option takes behind '=' alone stands without a space."""
@@ -304,12 +307,7 @@ class CommandParser(argparse.ArgumentParser):
     def _with_equals(self, words: Sequence[str]) -> Iterator[str]:
         """Give the words; an option that would take the next one as its value stands with its '='."""
         names = [name for action in self._actions for name in action.option_strings]
-        alone = {
-            name
-            for one in self._actions
-            if getattr(one, "by_equals", False)
-            for name in one.option_strings
-        }
+        alone = {name for a in self._actions if a.nargs == "?" for name in a.option_strings}
         for place, word in enumerate(words):
             if word == "--":
                 yield from words[place:]
@@ -337,7 +335,7 @@ def _add_command(adding: Any, name: str) -> None:  # noqa: ANN401 - argparse has
             titles[option.title] = parser.add_argument_group(option.title)
         among = option.settings.get("dest") in found.alternatives
         place = forms if among else titles[option.title]
-        vars(place.add_argument(*option.names, **option.settings)).update(option.marks)
+        place.add_argument(*option.names, **option.settings)
     parser.set_defaults(run=partial(execute, name))
 
 
@@ -345,7 +343,7 @@ def parser_of(names: Sequence[str]) -> CommandParser:
     """Give a parser that knows these commands."""
     parser = CommandParser(prog="fairtrial")
     parser.add_argument("--version", action="store_true", help="print the version")
-    adding = parser.add_subparsers(metavar="COMMAND", required=True)
+    adding = parser.add_subparsers(prog="fairtrial", metavar="COMMAND", required=True)
     for name in names:
         _add_command(adding, name)
         parser.commands[name] = adding.choices[name]

@@ -15,9 +15,9 @@ from scipy import stats
 
 from analysis.methods.multilevel.law import (
     LIMIT,
+    AdviceQuestion,
     ErrorLaw,
     Scatter,
-    _AdviceQuestion,
     _least,
     advise,
     chances,
@@ -94,13 +94,13 @@ def scatter_of(variance, counts):
 
 
 def by_advice(estimate, variance, counts, law, margin, step):
-    found = advise(estimate, scatter_of(variance, counts), law, margin, (step, step))
-    return np.array([LIMIT + 1 if one.sessions is None else one.sessions for one in found])
+    asked = AdviceQuestion(estimate, scatter_of(variance, counts), law, margin, (step, step))
+    return np.array([LIMIT + 1 if x.sessions is None else x.sessions for x in advise(asked)])
 
 
 def of_before(estimate, variance, counts, law, margin, step):
     """The rule of before."""
-    asked = _AdviceQuestion(estimate, scatter_of(variance, counts), law, margin, (step, step))
+    asked = AdviceQuestion(estimate, scatter_of(variance, counts), law, margin, (step, step))
     found = _least(asked, None, OLD_LIMIT, OLD_CHANCE)[0]
     return np.where(found > OLD_LIMIT, LIMIT + 1, found)
 

@@ -356,9 +356,8 @@ class _Rows(NamedTuple):
         return new, likelihoods
 
 
-@np.errstate(
-    all="ignore"
-)  # columns that a row does not have; a candidate that fails says so itself
+# columns that a row does not have; a candidate that fails says so itself
+@np.errstate(all="ignore")
 def fit_sorted(samples: Sequence[ScaledValues], most: int) -> list[Fitted]:
     """Fit all candidates to each sample from the quantile start, of at most `TILE` values each.
 

@@ -199,7 +199,7 @@ def pairs_of_runs(
         if name not in known:
             fix = f"known here: {', '.join(map(format, known))}"
             raise UsageError(f"the trial has no {what} {name!r}", str(trial.path), fix)
-    cell = trial.variant == trial.manifest.variants.index(variant)
+    cell = trial.of_variant(variant)
     cell &= trial.benchmark == trial.manifest.benchmarks.index(benchmark)
     columns = np.column_stack([trial.values(name) for name in metrics])
     complete: Flags = np.asarray(np.isfinite(columns).all(axis=1))

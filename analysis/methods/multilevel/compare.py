@@ -303,11 +303,7 @@ def multilevel(
             looks_rule=look.rule,
         ),
         *of_values,
-        *(
-            ()
-            if suite is None
-            else suite_cautions(int((~np.isnan(judged.each.estimate) & ~exact.arithmetic).sum()))
-        ),
+        *suite_cautions(judged),
     )
     if ours.of_builds:
         cautions = of_one_build(layout, cautions)

@@ -42,7 +42,7 @@ from .estimates import (
 )
 from .failures import Failing, failing_over_hosts
 from .host_effects import HostTable, differences_of, effects_of, table_of
-from .law import Decisions, ErrorLaw, Looks, Scatter, advise, decide
+from .law import AdviceQuestion, Decisions, ErrorLaw, Looks, Scatter, advise, decide
 from .lines import (
     TAKEN_BACK,
     corrected,
@@ -254,7 +254,7 @@ def more_hosts(
         step=outer.widening,
     )
     steps = np.append(d.steps, count)[some], np.append(d.steps_equivalent, count)[some]
-    found = advise(outer.estimate, scatter, level.law, level.margin, steps)
+    found = advise(AdviceQuestion(outer.estimate, scatter, level.law, level.margin, steps))
     return tuple(
         MoreHosts(
             benchmark=name,

@@ -328,9 +328,8 @@ def decide(
     )
     if arithmetic is not None:
         equivalent = np.where(np.isnan(arithmetic), equivalent, arithmetic)
-    same = sure & (
-        apart < np.maximum(margin - FLAT, FLAT)
-    )  # a margin's own rounding decides nothing
+    # a margin's own rounding decides nothing
+    same = sure & (apart < np.maximum(margin - FLAT, FLAT))
     size, others = flat.size, beside or (np.empty(0), np.empty(0))
     families = [
         np.concatenate((np.where(flat, 1.0, p), more))
@@ -390,9 +389,8 @@ _RUNS = 10  # times as many runs a session at most
 # of the integrals over one standard deviation, and over two
 _RULES = {1: np.polynomial.legendre.leggauss(64), 2: np.polynomial.legendre.leggauss(40)}
 _REACH = 7.0  # standard deviations of a chi beyond which there is nothing
-_NEAR_NORMAL = (
-    20  # degrees of freedom from which on a quantile of chi-square is near enough for draws
-)
+# degrees of freedom from which on a quantile of chi-square is near enough for draws
+_NEAR_NORMAL = 20
 _GRID = 65  # degrees of freedom between which quantiles of t are interpolated
 
 
@@ -409,6 +407,16 @@ class Scatter:
     sessions: Array
     within: Array
     step: Array
+
+
+class AdviceQuestion(NamedTuple):
+    """What is asked of some lines: their log ratios, and by which law, margin of the log and `steps` of the correction."""
+
+    estimate: Array
+    scatter: Scatter
+    law: ErrorLaw
+    margin: float
+    steps: tuple[Array, Array]
 
 
 def chances(
@@ -469,7 +477,7 @@ def sessions_needed(
         step=np.array([line.step_added or 0.0]),
     )
     steps = np.ones(1), np.ones(1)
-    asked = _AdviceQuestion(np.log([line.speedup]), scatter, law, margin, steps)
+    asked = AdviceQuestion(np.log([line.speedup]), scatter, law, margin, steps)
     found = int(_least(asked, None, limit, chance)[0][0])
     return found if found <= limit else None
 
@@ -480,17 +488,14 @@ def rounded(count: int) -> int:
     return -(-count // step) * step
 
 
-def advise(
-    estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
-) -> tuple[MoreSessions, ...]:
+def advise(asked: AdviceQuestion) -> tuple[MoreSessions, ...]:
     """Advise on lines that are undecided."""
-    asked = _AdviceQuestion(estimate, scatter, law, margin, steps)
     least, shares = _least(asked, None)
     # a spread at its lower and at its upper quartile
     ends = [_least(asked, quantile)[0] for quantile in (0.25, 0.75)]
     runs = _runs_suffice(asked)
     found = []
-    for k in range(len(estimate)):
+    for k in range(len(asked.estimate)):
         counts = [rounded(int(n[k])) if n[k] <= LIMIT else None for n in (least, *ends)]
         faster, slower, equivalent, any_of_these = (float(share[k]) for share in shares)
         likeliest = max(faster, slower)
@@ -511,29 +516,17 @@ def advise(
     return tuple(found)
 
 
-def lazy_advice(
-    estimate: Array, scatter: Scatter, law: ErrorLaw, margin: float, steps: tuple[Array, Array]
-) -> tuple[MoreSessions, ...]:
+def lazy_advice(asked: AdviceQuestion) -> tuple[MoreSessions, ...]:
     """Advise as `advise` does, on all lines at once when a number of one is asked for."""
-    together = functools.cache(lambda: advise(estimate, scatter, law, margin, steps))
+    together = functools.cache(lambda: advise(asked))
     return tuple(
         lazily(MoreSessions, functools.partial(lambda k: together()[k], k))
-        for k in range(len(estimate))
+        for k in range(len(asked.estimate))
     )
 
 
-class _AdviceQuestion(NamedTuple):
-    """What is asked of some lines, as `advise` is."""
-
-    estimate: Array
-    scatter: Scatter
-    law: ErrorLaw
-    margin: float
-    steps: tuple[Array, Array]
-
-
 def _least(
-    asked: _AdviceQuestion, quantile: float | None, limit: int = LIMIT, chance: float = CHANCE
+    asked: AdviceQuestion, quantile: float | None, limit: int = LIMIT, chance: float = CHANCE
 ) -> tuple[Integers, list[Array]]:
     """Find by halving the least number with the chance, and the shares there."""
     low = np.zeros(len(asked.estimate), dtype=np.int64)
@@ -547,7 +540,7 @@ def _least(
     return high, _shares(asked, high, quantile)
 
 
-def _shares(asked: _AdviceQuestion, more: Integers, quantile: float | None) -> list[Array]:
+def _shares(asked: AdviceQuestion, more: Integers, quantile: float | None) -> list[Array]:
     """Draw `more` sessions more a side: the shares faster, slower, equivalent, and any of these."""
     have, variance = asked.scatter.sessions, asked.scatter.variance
     x = np.repeat(asked.estimate[:, None], DRAWS, axis=1)
@@ -576,7 +569,7 @@ def _shares(asked: _AdviceQuestion, more: Integers, quantile: float | None) -> l
     return [end.mean(axis=1) for end in ends]
 
 
-def _halves(asked: _AdviceQuestion, errors: Array, freedoms: Array) -> list[Array]:
+def _halves(asked: AdviceQuestion, errors: Array, freedoms: Array) -> list[Array]:
     """Give both half-widths, of errors (lines, draws, sides) with freedoms (lines, sides)."""
     law = asked.law
     if freedoms.shape[1] == 1:
@@ -634,7 +627,7 @@ def _chi_square(freedom: float, variate: int) -> Array:
 # ---- more runs in the same sessions
 
 
-def _runs_suffice(asked: _AdviceQuestion) -> list[bool | None]:
+def _runs_suffice(asked: AdviceQuestion) -> list[bool | None]:
     """Tell of each line whether ten times the runs in the same sessions would decide it."""
     scatter = asked.scatter
     known = ~np.atleast_1d(np.isnan(scatter.within).any(axis=1))

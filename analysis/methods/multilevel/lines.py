@@ -36,7 +36,7 @@ from .estimates import (
     unjudged,
 )
 from .failures import Failing, fisher
-from .law import Decisions, ErrorLaw, Scatter, decide, lazy_advice, word_by_interval
+from .law import AdviceQuestion, Decisions, ErrorLaw, Scatter, decide, lazy_advice, word_by_interval
 from .result import Line, MoreSessions
 
 if TYPE_CHECKING:
@@ -148,6 +148,11 @@ class LineParts:
     totals: Array
     candidates: int
     beside: tuple[Array, Array]
+
+    @property
+    def in_suite(self) -> int:
+        """How many benchmarks have an estimate that the suite's mean can hold."""
+        return int((~np.isnan(self.each.estimate) & ~self.exact.arithmetic).sum())
 
 
 def family_of(beside: Sequence[Sequence[Line]], name: str) -> Array:
@@ -340,7 +345,7 @@ def _ends(judged: LineParts, k: int, middle: float) -> dict[str, float]:
 
 def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
     """Give the lines of these benchmarks and of others like them; None unless there are two."""
-    if int((~np.isnan(judged.each.estimate) & ~judged.exact.arithmetic).sum()) < 2:
+    if judged.in_suite < 2:
         return None
     t, weights, clock = judged.tables, judged.weights, judged.resolution
     floors = clock.floor_ours, clock.floor_theirs
@@ -365,8 +370,8 @@ def suite_lines(judged: LineParts) -> tuple[Line, Line] | None:
     advice: tuple[MoreSessions, ...] = ()
     scatter = _suite_scatter(judged, one) if d.outcome[0] == "undecided" else None
     if scatter is not None:
-        steps = d.steps, d.steps_equivalent
-        advice = lazy_advice(one.estimate, scatter, judged.next_law, judged.margin, steps)
+        steps, law = (d.steps, d.steps_equivalent), judged.next_law
+        advice = lazy_advice(AdviceQuestion(one.estimate, scatter, law, judged.margin, steps))
     these = Line(
         **decided(one, d, 0, "these"),
         of_suite=True,
@@ -423,14 +428,9 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
         within=np.stack(within, axis=1)[some],
         step=judged.each.widening[some],
     )
-    found = lazy_advice(
-        judged.each.estimate[some],
-        scatter,
-        judged.next_law,
-        judged.margin,
-        (steps[0][some], steps[1][some]),
-    )
-    return dict(zip(np.flatnonzero(some).tolist(), found, strict=True))
+    estimate, those = judged.each.estimate[some], (steps[0][some], steps[1][some])
+    asked_of = AdviceQuestion(estimate, scatter, judged.next_law, judged.margin, those)
+    return dict(zip(np.flatnonzero(some).tolist(), lazy_advice(asked_of), strict=True))
 
 
 def advice_on_identities(

@@ -551,9 +551,9 @@ def values_cautions(
         yield Caution(UNEQUAL_VALUES, f"{where}{text}", (line.name,), short)
 
 
-def suite_cautions(benchmarks: int) -> Iterator[Caution]:
+def suite_cautions(judged: LineParts) -> Iterator[Caution]:
     """Say how far the suite's lines carry."""
-    if 2 <= benchmarks < _FEW_BENCHMARKS:
+    if 2 <= (benchmarks := judged.in_suite) < _FEW_BENCHMARKS:
         yield Caution(
             "few-benchmarks",
             f"{benchmarks} benchmarks say little about others like them",

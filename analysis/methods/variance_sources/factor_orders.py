@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from .covariates import Covariate, CovariateRuns
     from .result import EffectOf
 
-_SAME = (
-    1e-9  # of the largest: a direction, or a difference within sessions, that is smaller is none
-)
+# of the largest: a direction, or a difference within sessions, that is smaller is none
+_SAME = 1e-9
 LEAST_RUNS = 8  # of a cell, in sessions of two or more
 LEAST_IN_ROW = 6  # runs of a session, for a trend and for shifts
 _OUTERMOST = 0.02  # of the runs, on either side, may be drawn in

@@ -611,7 +611,7 @@ def within_trials(
         components=components_of(runs),
         factors=factors,
         cautions=merged(
-            [not_judged([*dict.fromkeys(unnamed)])] if unnamed else (),
+            not_judged([*dict.fromkeys(unnamed)]),
             *(constant_cautions(trial) for trial in trials),
             runs.cautions,
             known,

@@ -11,7 +11,7 @@ import pytest
 
 from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import UsageError
-from analysis.record.manifest import stating
+from analysis.record.manifest import OPTIONS_ASKED, asking
 from harness.cli import main
 from tests.unit.analysis.commands.conftest import execute
 
@@ -72,7 +72,7 @@ def test_hpt_gives_the_three_conclusions_and_the_context(files: tuple[str, str])
 @pytest.mark.parametrize("first", ["a", "n"])  # which is a size where nobody says how numbers lie
 def test_hpt_by_columns(first: str, tmp_path: Path) -> None:
     Path(side := str(tmp_path / "x.csv")).write_text(f"{first},b\n1,2\n1,2\n1,2\n")
-    with stating({"layout": "columns"}):  # as the command does
+    with asking(OPTIONS_ASKED, {"layout": "columns"}):  # as the command does
         _, text = execute("hpt", side, side, "--better=lower", "--layout=columns", "--json")
     assert [row["name"] for row in json.loads(text)["benchmarks"]] == [first, "b"]
 

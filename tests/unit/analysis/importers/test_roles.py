@@ -19,7 +19,7 @@ from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.headings import _TOO
 from analysis.importers.parsing import NAMES
 from analysis.importers.registry import read_foreign
-from analysis.record.manifest import reading_columns
+from analysis.record.manifest import COLUMNS_ASKED, asking
 from harness.cli import main
 
 
@@ -350,7 +350,7 @@ STATED = [
 def test_what_is_stated_is_not_guessed(tmp_path, text, columns, roles, wanted) -> None:
     path = tmp_path / "r.csv"
     path.write_text(text)
-    with reading_columns(columns):
+    with asking(COLUMNS_ASKED, columns):
         found = read_foreign(open_foreign(str(path)))
     assert said(found) == roles
     assert cells(found) == wanted
@@ -358,7 +358,7 @@ def test_what_is_stated_is_not_guessed(tmp_path, text, columns, roles, wanted) -
 
 def test_each_list_of_lists_is_a_process_of_its_own(tmp_path) -> None:
     (tmp_path / "r.json").write_text('{"r": [{"t": [[1, 2], [3]]}, {"t": [[4], [5]]}]}')
-    with reading_columns({"value": "r[*].t", "better": "lower"}):
+    with asking(COLUMNS_ASKED, {"value": "r[*].t", "better": "lower"}):
         (cell,) = read_foreign(open_foreign(str(tmp_path / "r.json"))).cells
     assert cell.processes == ((1, 2), (3,), (4,), (5,))
 
@@ -378,7 +378,7 @@ def test_each_list_of_lists_is_a_process_of_its_own(tmp_path) -> None:
 def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, told) -> None:
     path = tmp_path / "r.csv"
     path.write_text("name,time,a (ms),b (s)\na,1,2,3\n")
-    with reading_columns(columns), pytest.raises(UsageError, match="(?s)" + told):
+    with asking(COLUMNS_ASKED, columns), pytest.raises(UsageError, match="(?s)" + told):
         read_foreign(open_foreign(str(path)))
 
 
@@ -500,7 +500,7 @@ def test_names_above_columns_of_numbers_are_no_runs(foreign, tmp_path) -> None:
     with pytest.raises(AnalysisError, match="columns gcc, clang may be variants, or runs") as told:
         foreign(GEOMEAN, "r.csv")
     assert "--columns 'benchmark=benchmark, variant=gcc+clang', or --layout rows" in str(told.value)
-    with reading_columns({"benchmark": "benchmark", "variant": "gcc+clang"}):
+    with asking(COLUMNS_ASKED, {"benchmark": "benchmark", "variant": "gcc+clang"}):
         found = foreign(GEOMEAN, "r.csv")
         gathered = gather([found], ReadingChoices())
     assert cells(found).startswith("a@gcc: 10 | a@clang: 11 | b@gcc: 20 | b@clang: 19 | GeoMean")

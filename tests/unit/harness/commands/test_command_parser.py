@@ -73,10 +73,7 @@ def test_no_example_is_broken_inside_its_quotes():
 @pytest.fixture
 def parser():
     made = CommandParser(prog="p")
-    waiting = made.add_argument(
-        "--wait-for-lock", nargs="?", metavar="SECONDS", type=patience, default=0.0
-    )
-    waiting.by_equals = True
+    made.add_argument("--wait-for-lock", nargs="?", metavar="SECONDS", type=patience, default=0.0)
     made.add_argument("-n", "--name")
     made.add_argument("words", nargs="*")
     return made
@@ -107,7 +104,7 @@ def test_a_wait_that_is_no_number_is_refused(parser, text):
 
 
 def test_help_shows_that_the_sign_is_needed(parser):
-    parser.add_argument("--go", nargs="?", metavar="X", help="on").by_equals = True
+    parser.add_argument("--go", nargs="?", metavar="X", help="on")
     help_text = parser.format_help()
     assert f"\n{'  --go[=X]':24}on\n" in help_text  # in the column of all others
     assert help_text.count("--wait-for-lock[=SECONDS]") == 2

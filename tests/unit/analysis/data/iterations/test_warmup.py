@@ -18,7 +18,7 @@ from analysis.data.trial import Trial
 from analysis.errors import InsufficientDataError
 from analysis.history.places import unsteady_variants
 from analysis.pages.result import plain
-from analysis.record.manifest import judging_with, read_warmup, warmup_in_force
+from analysis.record.manifest import WARMUP_ASKED, judging_with, read_warmup
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 from tests.json_schemas import misfits
@@ -224,12 +224,12 @@ def test_what_a_command_line_may_not_say(text):
 
 
 def test_what_was_asked_holds_for_what_is_read_meanwhile():
-    assert warmup_in_force() is None
+    assert WARMUP_ASKED.get() is None
     with judging_with("auto"):
-        assert warmup_in_force() == "auto"
+        assert WARMUP_ASKED.get() == "auto"
         with judging_with(None):
-            assert warmup_in_force() == "auto"
-    assert warmup_in_force() is None
+            assert WARMUP_ASKED.get() == "auto"
+    assert WARMUP_ASKED.get() is None
 
 
 def test_a_bisection_knows_which_variants_keep_changing():

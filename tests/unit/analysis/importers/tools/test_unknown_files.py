@@ -15,7 +15,7 @@ import pytest
 
 from analysis.errors import FairtrialError, UsageError
 from analysis.importers.registry import UNKNOWN
-from analysis.record.manifest import reading_columns
+from analysis.record.manifest import COLUMNS_ASKED, asking
 from harness.commands.command_parser import parser_for
 
 CATCH = '<?xml version="1.0"?>\n<Catch2TestRun name="t"><TestCase name="c">\n<mean value="12.5"/></TestCase></Catch2TestRun>\n'
@@ -87,7 +87,7 @@ def test_the_option_that_the_refusal_names_reads_the_file(foreign, content, want
     with pytest.raises(FairtrialError) as refused:
         foreign(content)
     words = re.search("--columns '(.*?)'", refused.value.fix)[1]
-    with reading_columns(dict(one.split("=") for one in words.split(", "))):
+    with asking(COLUMNS_ASKED, dict(one.split("=") for one in words.split(", "))):
         assert {cell.benchmark: cell.values for cell in foreign(content).cells} == wanted
 
 

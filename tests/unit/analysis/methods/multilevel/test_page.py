@@ -17,6 +17,7 @@ from analysis.history.judging import judge_nights
 from analysis.history.places import cut_in, session_values
 from analysis.methods.multilevel.compare import multilevel
 from analysis.methods.multilevel.law import (
+    AdviceQuestion,
     ErrorLaw,
     Looks,
     Scatter,
@@ -200,7 +201,7 @@ def of(e, s, n, within=math.nan, law=LAW):
         within=np.array([[within]]),
         step=np.zeros(1),
     )
-    return advise(np.array([e]), scatter, law, L, (ONE, ONE))[0]
+    return advise(AdviceQuestion(np.array([e]), scatter, law, L, (ONE, ONE)))[0]
 
 
 def drawn(e, s, n, more, *, scale=None, step=1, inner=None, margin=L, seed=5, draws=8_000):
@@ -243,7 +244,9 @@ def test_equal_data_get_equal_advice_whatever_stands_beside_them():
         step=np.zeros(2),
     )
     pair = np.ones(2)
-    assert advise(np.array([0.008, 0.02]), scatter, LAW, L, (pair, pair))[0] == alone
+    assert (
+        advise(AdviceQuestion(np.array([0.008, 0.02]), scatter, LAW, L, (pair, pair)))[0] == alone
+    )
 
 
 def test_the_next_look_decides_at_its_own_level(noisy, matrix_of):
@@ -394,7 +397,7 @@ def test_sides_of_unequal_numbers_are_advised_by_their_own_law(sessions, effect,
         within=np.full((1, 2), math.nan),
         step=np.zeros(1),
     )
-    (more,) = advise(np.array([effect]), scatter, LAW, L, (ONE, ONE))
+    (more,) = advise(AdviceQuestion(np.array([effect]), scatter, LAW, L, (ONE, ONE)))
     assert more.target == target
     rng = np.random.default_rng(sessions)
     draws, means, halves = 8_000, [], []
