@@ -243,9 +243,6 @@ def _failing(both: tuple[PerformanceMatrix, PerformanceMatrix], risk: float) -> 
                 yield Caution(one.reason, text, (a, b, bench))
 
 
-_TURNED: dict[Word, Word] = {"faster": "slower", "slower": "faster"}
-
-
 def _lines(pairs: Sequence[_Pair], risk: float) -> Iterator[PairLine]:
     """Turn each pair so that the better variant stands first, and correct for their number."""
     # without spread a p-value counts as 1
@@ -258,15 +255,16 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> Iterator[PairLine]:
         for those in zip(*((x.pvalue, x.pvalue_equivalent) for _, x, _ in pairs), strict=True)
     )
     for (result, line, log), p, q in zip(pairs, differ.tolist(), alike.tolist(), strict=True):
-        word, names = line.outcome, [result.candidate, result.baseline]
+        word: Word = "faster" if line.outcome == "slower" else line.outcome
+        names = [result.candidate, result.baseline]
         speedup, low, high = line.speedup, line.low, line.high
         outcomes = [one.outcome for one in result.benchmarks]
         counts = [outcomes.count("faster"), outcomes.count("slower")]
         if log < 0:
-            word, names, counts = _TURNED.get(word, word), names[::-1], counts[::-1]
+            names, counts = names[::-1], counts[::-1]
             speedup, low, high = (None if x is None else 1 / x for x in (speedup, high, low))
-        settled = q <= risk / 2 if word == "equivalent" else p <= risk
-        settled |= word == "equivalent" and line.law == "identity"  # which needs no p
+        same = q <= risk / 2 or line.law == "identity"  # which needs no p
+        direction: Word = "faster" if p <= risk and word != "undecided" else "undecided"
         yield PairLine(
             candidate=names[0],
             baseline=names[1],
@@ -276,7 +274,7 @@ def _lines(pairs: Sequence[_Pair], risk: float) -> Iterator[PairLine]:
             high=high,
             pvalue=line.pvalue,
             pvalue_adjusted=None if line.pvalue is None else p,
-            outcome=word if settled else "undecided",
+            outcome="equivalent" if word == "equivalent" and same else direction,
             outcome_uncorrected=word,
             faster=counts[0],
             slower=counts[1],

@@ -90,7 +90,7 @@ def cut_between(ours: PerformanceMatrix, theirs: PerformanceMatrix, name: str) -
     """Give what is known of a benchmark's cut runs; None without any."""
     return together(
         Cut(candidate=one.runs * k, baseline=one.runs * (1 - k), limit_s=one.limit_s,
-            bounds=not one.known or one.bounds is not None, known=one.known)
+            bounds=one.bounds is not None if one.known else ours.better == "lower", known=one.known)
         for one, k in ((cut_of(ours, name), 1), (cut_of(theirs, name), 0))
     )  # fmt: skip
 
@@ -228,7 +228,7 @@ def multilevel(
             f"{ours.name} against {theirs.name}",
             "measure both in the same sessions, or leave always_valid out",
         )
-    zeroed = zeroed_of(ours, theirs)
+    zeroed = zeroed_of(layout)
     sign = 1 if ours.better == "higher" else -1
     exact = exact_of(layout, ours.unit, zeroed)
     layout, dark = replace(layout, arithmetic=exact.arithmetic), zeroed & ~exact.arithmetic

@@ -95,10 +95,10 @@ def whole_matrix(matrix: PerformanceMatrix) -> PerformanceMatrix:
     return replace(matrix, with_zeros=None, **join)  # type: ignore[arg-type]
 
 
-def zeroed_of(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> Flags:
-    """Tell which benchmarks have a run of 0 on either side."""
-    both = zip(ours.samples, theirs.samples, strict=True)
-    return np.array([bool((a == 0).any() or (b == 0).any()) for a, b in both], dtype=np.bool_)
+def zeroed_of(layout: Layout) -> Flags:
+    """Tell which benchmarks have a run of 0 that counts, on either side."""
+    sides = (judged_runs(layout, k) for k in range(layout.benchmarks))
+    return np.array([any((runs == 0).any() for runs, _ in both) for both in sides], dtype=np.bool_)
 
 
 def layout_of(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Layout:
@@ -245,8 +245,8 @@ def run_tables(layout: Layout, sign: int) -> tuple[Array, Array]:
 
 
 def _logs(layout: Layout, side: SideRuns, sign: int) -> Array:
-    """Give oriented logs, 0 for the runs of 0, which `session_means` compares otherwise; values of what is arithmetic."""
-    logs = np.log(np.where(side.values > 0, side.values, 1.0))
+    """Give oriented logs, nan for the runs of 0, which `session_means` compares otherwise; values of what is arithmetic."""
+    logs = np.log(np.where(side.values > 0, side.values, np.nan))
     if layout.arithmetic is not None:
         logs = np.where(layout.arithmetic[side.benchmark], side.values, logs)
     return sign * logs
@@ -282,8 +282,8 @@ def session_means(layout: Layout, side: SideRuns, sign: int, zeroed: Flags) -> _
         total = np.bincount(cell, side.values, minlength=runs.size).reshape(runs.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             arithmetic = sign * np.log(total / runs)
-        unread = np.isinf(arithmetic).any(axis=0)
-        mean[:, zeroed] = np.where(unread, np.nan, arithmetic)[:, zeroed]
+        judged = arithmetic[layout.common] if layout.design == "paired" else arithmetic
+        mean[:, zeroed] = np.where(np.isinf(judged).any(axis=0), np.nan, arithmetic)[:, zeroed]
         variance[:, zeroed] = np.nan
         spread[zeroed] = np.nan
     if layout.arithmetic is not None:

@@ -80,7 +80,7 @@ def means_of_pair(
     pair = match(ours_then, theirs_then)
     layout = layout_of(pair.candidate, pair.baseline)
     sign = 1 if ours.better == "higher" else -1
-    tables = tables_of(layout, sign, zeroed_of(pair.candidate, pair.baseline))
+    tables = tables_of(layout, sign, zeroed_of(layout))
     own, other = of_differences(tables.ours).estimate, of_differences(tables.theirs).estimate
     if tables.rows:
         found = of_differences(tables.differences)
@@ -101,7 +101,7 @@ def means_of_one(matrix: PerformanceMatrix, sessions: Collection[object]) -> Ses
         return None
     layout = layout_of(whole, whole)
     sign = 1 if whole.better == "higher" else -1
-    means = session_means(layout, layout.ours, sign, zeroed_of(whole, whole)).mean
+    means = session_means(layout, layout.ours, sign, zeroed_of(layout)).mean
     found = of_differences(means)
     return SessionMeans(
         benchmarks=whole.benchmarks,

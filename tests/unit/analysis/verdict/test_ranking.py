@@ -59,6 +59,8 @@ def test_a_pair_is_t_on_session_means_of_the_suite(found, trial):
     assert (pair.candidate, pair.baseline) == ("base", "d")
     assert (pair.low, pair.high) == pytest.approx((math.exp(low), math.exp(high)), rel=1e-6)
     assert pair.pvalue == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, rel=1e-6)
+    wider = rank_variants(trial, margin=1.0001 * pair.high - 1).pairs[found.pairs.index(pair)]
+    assert (wider.outcome_uncorrected, wider.outcome) == ("equivalent", "faster")  # as in a verdict
 
 
 def test_holm_over_the_pairs_and_places_move_only_as_far_as_pairs_are_told(found):

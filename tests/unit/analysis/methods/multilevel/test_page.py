@@ -531,17 +531,16 @@ def test_other_metrics_count_where_they_only_grow(trial, metric, metrics, word):
     assert (line.outcome, line.cut.bounds) == (word, word == "slower")
 
 
-def test_other_failures_are_left_out_as_ever(trial):
+@pytest.mark.parametrize(
+    ("better", "known", "code"), [("lower", "faster", 0), ("higher", "slower", 1)]
+)
+def test_where_nobody_knows_why_runs_failed_a_word_is_withheld(trial, better, known, code):
     read = trial(0.5, HANGS["candidate"], outcome="exit")
-    line = judge(read).candidates[0].multilevel.benchmarks[0]
-    assert (line.outcome, line.cut, line.failed_candidate) == ("faster", None, 2)
-
-
-def test_where_nobody_knows_why_runs_failed_a_pass_is_withheld(trial):
-    new, old = (trial(0.5, HANGS["candidate"], outcome="exit").matrix(x) for x in ("new", "old"))
-    for cut, word, code in (({}, "faster", 0), (None, "undecided", 7)):
+    new, old = (replace(read.matrix(x), better=better) for x in ("new", "old"))
+    for cut, *expected in ((new.cut, known, code), (None, "undecided", 7)):
         result = multilevel(replace(new, cut=cut), old)
-        assert (result.benchmarks[0].outcome, gate(result, "slower>2%").exit_code) == (word, code)
+        assert [result.benchmarks[0].outcome, gate(result, "slower>2%").exit_code] == expected
+    assert (multilevel(new, old).benchmarks[0].cut, sum(new.failed.values())) == (None, 2)
     assert replace(new, cut=None).to_dict()["cut"] is None
 
 
