@@ -184,12 +184,12 @@ def _comma(lines: Sequence[Line], source: str, decimal: Decimal | None) -> str:
         return mark if decimal == "comma" else ","
     point = " and ".join(part.strip() for part in token.split(","))
     fix = f"{SAY}; a comma that parts two values may have a blank behind it"
-    if re.fullmatch(r"\d{1,3}(,\d{3})+", token):
+    if _GROUPED.fullmatch(token):
         fix += ", and a number needs no commas between its thousands"
     raise AnalysisError(
-        f"{token!r} may be one number, {token.replace(',', '.', 1)} (--decimal comma), or "
+        f"{token!r} may be one number, {token.replace('.', '').replace(',', '.')} (--decimal comma), or "
         f"{point}, parted by a comma (--decimal point)"
-        if token.count(",") == 1
+        if number_in(token, "comma") is not None
         else f"{token!r} may be one number of thousands, or {point}, parted by commas (--decimal point)",
         f"{source}:{number}",
         fix,

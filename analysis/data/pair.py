@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -139,11 +140,11 @@ def match(candidate: PerformanceMatrix, baseline: PerformanceMatrix) -> Match:
     """
     where = f"{candidate.name} against {baseline.name}"
     for field in ("better", "unit"):
-        ours, theirs = getattr(candidate, field), getattr(baseline, field)
-        if ours != theirs:
-            what = f"the two differ in '{field}': {ours!r} and {theirs!r}"
-            fix = "compare values of one kind"
-            raise AnalysisError(what, where, fix)
+        both = [getattr(one, field) for one in (candidate, baseline)]
+        if both[0] != both[1]:
+            words = " and ".join(repr(one) if one else f"no {field}" for one in both)
+            fix = "compare values of one kind" if all(both) else "name the unit in both headings"
+            raise AnalysisError(f"the two differ in '{field}': {words}", where, fix)
     known = tuple(pair_cautions(candidate, baseline))
     trials = {candidate.trial, baseline.trial}
     if None not in trials and len(trials) > 1:
@@ -193,8 +194,9 @@ def check_means(mean: str, centre: str) -> None:
 def suite_mean(matrix: PerformanceMatrix, *, mean: Mean, centre: Centre) -> float:
     """Give the mean over benchmarks of each benchmark's centre, in the unit of the values."""
     check_means(mean, centre)
-    centres = np.array([_centre(values, mean, centre) for values in matrix.samples])
-    return _mean(centres, mean)
+    own = mean if centre == "runs" else "arithmetic"
+    of = median if centre == "median" else partial(_mean, mean=own)
+    return _mean(np.array([of(values) for values in matrix.samples]), mean)
 
 
 def speedup_of(candidate_mean: float, baseline_mean: float, better: Better) -> float:
@@ -209,12 +211,6 @@ def speedup_of(candidate_mean: float, baseline_mean: float, better: Better) -> f
             fix="give both sides in one unit, and look for values that are not measurements",
         )
     return value
-
-
-def _centre(values: NDArray[np.float64], mean: Mean, centre: Centre) -> float:
-    if centre == "median":
-        return float(median(values))
-    return _mean(values, mean if centre == "runs" else "arithmetic")
 
 
 def _mean(values: NDArray[np.float64], mean: Mean) -> float:

@@ -241,7 +241,7 @@ def _meanings_in(path: Path, _changed: int) -> Mapping[str, _Meaning]:
 
 _SAMPLE, _NAMES = "sample.json", "benchmark.json"
 _IN_FOLDER = re.compile(r"sample\.json\Z|measurement_.*\.cbor\Z", re.DOTALL)
-_RAW = "group,function,value,"
+_RAW = re.compile("[\ufeff\n]*group,function,value,.*iteration_count")
 _PRINTED = re.compile(
     r"^\S?.*\btime:\s+\[[0-9.]+ [a-zµμ]+ [0-9.]+ [a-zµμ]+ [0-9.]+ [a-zµμ]+\]", re.MULTILINE
 )
@@ -273,16 +273,11 @@ def knows_criterion(opened: Opened) -> bool:
     if opened.is_folder:
         return any(_IN_FOLDER.match(path.name) for path in files_in(_home(opened)))
     head = opened.head()
-    if _is_raw(head) or ('"reason"' in head and _COMPLETE in head) or _is_summary(head):
+    if _RAW.match(head) or ('"reason"' in head and _COMPLETE in head) or _is_summary(head):
         return True
     if not opened.looks_like_json() or '"iters"' not in head:
         return False
     return _pair_of(opened.structure()) != []
-
-
-def _is_raw(head: str) -> bool:
-    first = head.lstrip("\ufeff").split("\n", 1)[0]
-    return first.startswith(_RAW) and "iteration_count" in first
 
 
 def _is_summary(head: str) -> bool:
@@ -308,7 +303,7 @@ def read_criterion(opened: Opened) -> ForeignFile:
             for path in files_in(home)
             if path.name == _SAMPLE and path.parent.name != "change"
         ]
-    elif _is_raw(opened.head()):
+    elif _RAW.match(opened.head()):
         samples = list(_of_csv(opened))
     elif _COMPLETE in opened.head():
         samples = list(_of_messages(opened))
@@ -393,9 +388,11 @@ def _of_csv(opened: Opened) -> Iterator[_Sample]:
     found: dict[tuple[str, ...], _Sample] = {}
     ours = opened.path is not None and _plain(opened.path.parent / _NAMES)
     baseline = opened.path.resolve().parent.name if ours and opened.path else None
-    reader = csv.DictReader(io.StringIO(opened.text(), newline="\n"))
-    for row in opened.rows(reader, fix="copy the file again"):
-        line = f"{reader.line_num}"
+    text = opened.text()
+    before = len(text) - len(text.lstrip("\n"))
+    reader = csv.DictReader(io.StringIO(text[before:], newline="\n"))
+    for row in opened.rows(reader, before=before, fix="copy the file again"):
+        line = f"{before + reader.line_num}"
         try:
             early = "sample_time_nanos" in row  # before 0.3
             unit = "ns" if early else row["unit"]

@@ -14,6 +14,7 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, islice, pairwise
 from typing import Any
 
@@ -29,6 +30,7 @@ from .parsing import ForeignFile, float_of, parted
 from .typed_rows import CUT, LOOKED_AT, dress_of
 
 _SEPARATORS = ",;\t|"
+_parted = partial(csv.reader, skipinitialspace=True)
 _LARGE = 4 * 1024**2  # characters of a file for which pyarrow is worth its import
 _DISTINCT = 1024  # texts of a column that may be a key of some cells
 _ROWS, _CHARACTERS, _PARTS = 4096, 65536, 4  # at once: few enough to stay in the processor's cache
@@ -74,7 +76,7 @@ class CsvColumns(Columns):
             if len({len(line.split()) for line in lines[:LOOKED_AT] if line.strip()}) == 1:
                 text = text[:start] + "\n".join("\t".join(line.split()) for line in lines)
                 separator, first = "\t", "\t".join(first.split())
-        named = next(opened.rows(csv.reader([first.lstrip(" ")], delimiter=separator)), [])
+        named: list[str] = next(opened.rows(_parted([first], delimiter=separator)), [])
         self.text, self.start, self.separator = text, start, separator
         self.before = text.count("\n", 0, start)
         super().__init__(opened, [*map(str.strip, named)], (), f"{self.before + 1}")
@@ -82,7 +84,7 @@ class CsvColumns(Columns):
     def first_cells(self) -> list[list[str]]:
         """Give the first cells of each column."""
         part, width = self.text[self.start : self.start + CUT], len(self.headings)
-        rows = csv.reader(io.StringIO(part, newline="\n"), delimiter=self.separator)
+        rows = _parted(io.StringIO(part, newline="\n"), delimiter=self.separator)
         some = [row for row in islice(self.opened.rows(rows), 1, SAMPLE) if len(row) == width]
         return [list(column) for column in zip(*some, strict=True)] or [[] for _ in range(width)]
 
@@ -100,7 +102,7 @@ class CsvColumns(Columns):
     def _reader(self) -> Any:  # noqa: ANN401 - csv gives its readers no public name
         lines = io.StringIO(self.text, newline="\n")
         lines.seek(self.start)
-        reader = csv.reader(lines, delimiter=self.separator)
+        reader = _parted(lines, delimiter=self.separator)
         next(reader, None)
         return reader
 

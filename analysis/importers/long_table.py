@@ -45,6 +45,7 @@ from .parsing import (
     in_base_unit,
     is_cut,
     is_good,
+    is_quantity,
     is_warmup,
     last_word,
     parted,
@@ -447,7 +448,9 @@ class LongTable:
                 small = NUMBER.fullmatch(text) is not None and number_in(text) is None
                 why = "too small for a number of 64 bits" if small else "no number"
                 signs: tuple[Decimal, ...] = ("comma", "point")
-                known = [one for one in signs if number_in(parted(text)[0], one) is not None]
+                others = filter(is_quantity, self.source.first[stands])
+                plain = [parted(cell)[0] for cell in (text, *others)]
+                known = [s for s in signs if all(number_in(one, s) is not None for one in plain)]
                 fix = f"say --decimal {' or --decimal '.join(known)}"
                 fix = fix if known else "mend it, or take the row out"
                 raise self.opened.fail(f"{text!r} in the column {heading!r} is {why}", fix, at=at)

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..data.number_text import number_in
@@ -133,7 +134,12 @@ def tool_of(opened: Opened, name: str | None = None) -> Tool:
     roles = "" if nameless else _columns_in(data, lists)
     fix = "give its single runs as a long CSV: benchmark, variant, run, value"
     fix = f"say what is what, --columns '{roles}', or {fix}" if roles else fix
-    if data is None and re.match(r"[^\n,;\t|]+[,;\t|][^\n]*\d", opened.head()):
+    lines = opened.head().split("\n") if data is None else [""]
+    alike = (any(a.count(s) == b.count(s) > 0 for s in ",;\t|") for a, b in pairwise(lines[1:6]))
+    below = ("\n".join(lines[k:]).encode() for k, one in enumerate(alike, 1) if one)
+    if any(named["long-csv"].knows(replace(opened, data=text, encoding="utf-8")) for text in below):
+        fix = f"take out what stands above its headings, or {fix}"
+    elif re.match(r"[^\n,;\t|]+[,;\t|][^\n]*\d", lines[0]):
         fix = f"write headings above its columns, or {fix}"
     fix = "name the files of the results in it, such as FOLDER/*.json" if opened.is_folder else fix
     raise UsageError(f"{UNKNOWN} {what}{lie}", opened.source, fix)
@@ -219,9 +225,9 @@ def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
         tool = tool_of(opened, name)
     except UsageError as error:
         if UNKNOWN in error.what and not opened.is_folder and begins_with_numbers(opened):
-            from ..data.matrix_file import table_in
+            from ..data.matrix_file import table_in  # says where it holds no number
 
-            table_in(opened.text(), opened.source, None, None)  # says where it holds no number
+            table_in(opened.text(), opened.source, opened.layout, opened.decimal)
         raise
     found = tool.read(opened)
     return replace(found, format=found.format or tool.name, source=opened.source)

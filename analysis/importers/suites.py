@@ -287,9 +287,9 @@ def _csv_rows(opened: Opened, text: str) -> Iterator[_Row]:
             continue
         if not cells or not cells[0].strip() or "Selected Results Table" in cells[0]:
             return
-        whole = len(cells) >= len(heads)
-        opened.require(whole, "the line is cut off", "copy the file again", at=at)
-        row = dict(zip(heads, cells, strict=False))
+        what = "the line is cut off, or has commas in its numbers"
+        opened.require(len(cells) == len(heads), what, "copy the file again", at=at)
+        row = dict(zip(heads, cells, strict=True))
         bench = row["Benchmark"].strip()
         order[bench] += 1
         for tuning in ("Base", "Peak"):
@@ -451,11 +451,9 @@ def _benchexec_cells(
 
 
 def _is_failed(columns: Mapping[str, str]) -> bool:
-    if columns.get("category") == "error":
-        return True
-    if "category" in columns and columns["category"] not in ("", "missing"):
-        return False
-    return _FAILED.match(columns.get("status", "")) is not None
+    category, status = columns.get("category", ""), columns.get("status", "")
+    unjudged = category in ("", "missing")
+    return category == "error" or (unjudged and _FAILED.match(status) is not None)
 
 
 def _lasted(opened: Opened, text: str | None) -> float | None:

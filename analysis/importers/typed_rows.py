@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -276,20 +276,20 @@ def _by_paths(opened: Opened, data: Any) -> ForeignFile:  # noqa: ANN401 - any J
             taken: list[Place] = []
             for role, paths in stated.items():
                 for one in paths if role != "value" else ():
-                    if role in literal and not _is_there(place, path, one):
-                        continue
-                    with _stating(opened, role, one):
+                    said = _stating(opened, role, one)  # a text need not lead anywhere
+                    with suppress(JsonPathError) if role in literal else said:
                         at = beside(place, path, one)
                         if len(at) != 1 or isinstance(at[0].value, (list, dict)):
                             what = f"it leads to {len(at)} values at {place.where}, or to a list"
                             raise JsonPathError(what)
-                    taken.append(at[0])
-                    row[key := called[role, one]] = at[0].value
-                    names[role][key] = None
+                        taken.append(at[0])
+                        row[key := called[role, one]] = at[0].value
+                        names[role][key] = None
             row |= dict(_on_the_way(place, path, taken, valued, row))
             names["value"][called["value", path]] = None
-            for where, number, run in _numbers(place.value, place.where):
-                rows.append({**row, called["value", path]: number, **({"run": run} if run else {})})
+            for k, (where, number, run) in enumerate(_numbers(place.value, place.where)):
+                own = {key: one[k] if isinstance(one, list) else one for key, one in row.items()}
+                rows.append({**own, called["value", path]: number, **({"run": run} if run else {})})
                 wheres.append(where)
     headings = list(dict.fromkeys(key for row in rows for key in row))
     columns = {role: "+".join(keys) or literal.get(role, "") for role, keys in names.items()}
@@ -325,7 +325,9 @@ def _on_the_way(
     for k in reversed(range(len(entries))):
         entry, whole = entries[k], "".join(f"{part}[*]" for part in parts[: k + 1])
         for name, where, value in _leaves(entry.value, entry.where, apart):
-            if where not in there and where not in valued and not isinstance(value, list):
+            if where in there or where in valued:
+                continue
+            if not isinstance(value, list) or _goes_with(value, place.value):
                 yield name if name not in seen else f"{whole}.{name}", value
                 seen.add(name)
         apart = None
@@ -334,6 +336,14 @@ def _on_the_way(
             apart = entry.where.removesuffix(entry.key).removesuffix(".")
             if (entry.where, entry.key) not in keys:
                 yield f"{whole}.@", entry.key
+
+
+def _goes_with(one: list[object], runs: object) -> bool:
+    """Tell whether a list holds a number of each run of another, such as its exit code."""
+    if not isinstance(runs, list) or len(one) != len(runs):
+        return False
+    numbers = all(isinstance(number, (int, float, type(None))) for number in one)
+    return numbers and not any(isinstance(run, list) for run in runs)
 
 
 def _leaves(
@@ -354,13 +364,6 @@ def _stating(opened: Opened, role: str, path: str) -> Iterator[None]:
         yield
     except JsonPathError as error:
         raise UsageError(f"--columns {role}={path}: {error}", opened.source) from None
-
-
-def _is_there(place: Place, own: str, path: str) -> bool:
-    try:
-        return bool(beside(place, own, path))
-    except JsonPathError:
-        return False
 
 
 def _numbers(value: object, where: str) -> Iterator[tuple[str, object, str]]:

@@ -1,5 +1,7 @@
 """Separators, decimal signs and headings of bare tables: what fits two readings is refused."""
 
+import re
+
 import pytest
 
 from analysis.data.matrix_file import read_text
@@ -75,6 +77,7 @@ def test_what_fits_two_readings_is_refused_until_one_is_said(
         read(text)
     assert "--decimal comma" in str(told.value) + str(told.value.fix)
     assert "--decimal point" in str(told.value) + str(told.value.fix)
+    assert not re.search(r"\d\.\d+\.\d", str(told.value))
     assert told.value.where is not None
     assert told.value.where.startswith("x:")
     assert read(text, decimal="point") == point

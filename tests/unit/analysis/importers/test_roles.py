@@ -211,6 +211,7 @@ TABLES = {
         "benchmark=benchmark, value=time_ms [ms], factor=direction", "a direction=read: 1 2 | a direction=write: 9 8",
     ),
     "one number a line has the unit of its heading": ("Time (s)\n0.005\n0.006\n", "value=Time (s) [s]", "values: 5 6"),
+    "quotes behind blanks": ('"task", "time_ms"\n"a, b", "1"\n"c", 2\n', "benchmark=task, value=time_ms [ms]", "a, b: 1 | c: 2"),
     "a comment that names the columns": ("# by hand\n#n|time_ms\n10|1\n100|2\n", "value=time_ms [ms], factor=n", "n=10: 1 | n=100: 2"),
     "Renaissance": (
         "benchmark,duration_ns,uptime_ns,vm_start_unix_ms\nx,1000000,5,1700000000000\nx,2000000,6,1700000000009\n",
@@ -296,6 +297,8 @@ STATED = [
         {'benchmark': 'n', 'run': 't1+t2', 'unit': 'ms'},
         "benchmark=n, variant=impl, unit='ms', run=t1+t2", "10@old: 1 2 | 20@old: 3 | 10@new: 4 5",
     ),
+    ('[{"c": "x", "t": [1, 9], "codes": [0, 1]}]', {'benchmark': '[*].c', 'value': '[*].t'}, "benchmark=c, value=t; 1 column ignored", "x: 1 9"),
+    ('[{"c": "x", "t": [1, 9], "tags": ["p", "q"]}]', {'benchmark': '[*].c', 'value': '[*].t'}, "benchmark=c, value=t", "x: 1 9"),
     ("benchmark,ok,time_ms\na,,1\na,1,2\n", {'ignored': 'ok'}, "benchmark=benchmark, value=time_ms [ms]; 1 column ignored", "a: 1 2"),
     ('{"names": ["a", "b"], "times": [1, 2]}', {'benchmark': 'names', 'value': 'times'}, "benchmark=names, value=times", "a: 1 | b: 2"),
     (
@@ -391,6 +394,8 @@ def test_what_is_no_column_is_refused_with_those_that_are(tmp_path, columns, tol
         ("benchmark,time_ms\na,1\n,2\n", ":3: the column 'benchmark' is empty\n.*write the name"),
         ("Dings,t1,t2\nx y,1,2\nx y,1,2\n", "t1, t2 hold numbers\n.*'benchmark=Dings, run=t1.t2'"),
         ('benchmark,time_ms\na,"1\u00a0234,5"\n', "no number\n.*mend it"),
+        ('benchmark,ms\na,7.281\na,"1.140,051"\n', ":3: '1.140,051' .*no number\n.*mend it"),
+        ("benchmark;ms\na;7.281\na;1.140,051\na;1,5\n", ":2: '7.281' .*no number\n.*mend it"),
         ("size,gcc,clang,speedup\n10,1,2,2\n100,3,4,3\n", "size, gcc.*'benchmark=size, variant=gcc.clang'$"),
         ("Algorithm,10,100\nquick,1,2\nheap,3,4\n", "10, 100 hold.*'benchmark=Algorithm, variant=10.100'$"),
         ("version,sort,find\na,1,2\na,3,2\nb,1,2\nb,2,1\n", "'variant=version, value=sort.find'$"),

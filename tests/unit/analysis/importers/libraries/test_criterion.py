@@ -142,7 +142,7 @@ def test_another_measurement_keeps_its_unit(foreign) -> None:
         "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,"
         "iteration_count\n"
     )
-    (cell,) = foreign(head + "g,f,1,8,bytes,60.0,cycles,3\n", "raw.csv").cells
+    (cell,) = foreign("\n" + head + "g,f,1,8,bytes,60.0,cycles,3\n", "raw.csv").cells
     assert (cell.metric, cell.unit, cell.better, cell.values) == ("cycles", "cycles", None, (20.0,))
     assert cell.keys["throughput"] == "8 bytes"
 

@@ -112,23 +112,10 @@ FILES = {
             "a": ["Trial", {"params": ["Parameters", {"evals": 2}], "times": [1.0, 2.0], "gctimes": [0.0, 1.0]}],
             "b": ["TrialEstimate", {"time": 1.0}]}, "tags": []}]]],
 }  # fmt: skip
-WRONG = [
-    None,
-    True,
-    -1,
-    0,
-    1e308,
-    10**400,
-    float("nan"),
-    "x",
-    "NaN",
-    "\ud800",
-    [],
-    {},
-    [[]],
-    [{}],
-    {"a": []},
-]
+WRONG = json.loads(
+    r'[null, true, -1, 0, 1e308, NaN, "x", "NaN", "\ud800", [], {}, [[]], [{}], {"a": []}]'
+)
+WRONG.append(10**400)
 GONE = object()
 
 

@@ -106,6 +106,7 @@ def test_raw_files(foreign, version, bench, name) -> None:
     ("text", "said", "at"),
     [
         (csv_of("401.bzip2,10.5"), "cut off", "r.x:8"),
+        (csv_of("401.bzip2,10,5,2.0,S,,,NR,x"), "commas in its numbers", "r.x:8"),
         (csv_of("401.bzip2,nan,2.0,S,,,NR,x"), "not a finite number", "r.x:8"),
         (csv_of("401.bzip2,-3,2.0,S,,,NR,x"), "negative", "r.x:8"),
         (csv_of("401.bzip2,abc,2.0,S,,,NR,x"), "no number", "r.x:8"),

@@ -29,6 +29,7 @@ PRINTED = (
     '<?xml version="1.0"?>\n<PhoronixTestSuite><Result/></PhoronixTestSuite>\n',
     CATCH,
     "| a | b |\n|---|---|\n",
+    "Results of Monday, host 3\n\nbenchmark,ms\na,1\n",
 )
 
 
@@ -39,6 +40,7 @@ def test_a_text_gets_one_sentence_and_the_remedy(foreign, text) -> None:
     assert told.value.what == "no tool is known for this file"
     assert "long CSV" in told.value.fix
     assert "--columns" not in told.value.fix  # there are none
+    assert ("stands above" in told.value.fix) == text.startswith("Results")
     assert "benchexec" not in str(told.value)
     assert len(str(told.value)) < 450
 
