@@ -248,7 +248,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         drifts = campaign_drift(path, manifest, campaign)
-        refuse(path, drifts, complete=True, fits=_fits(manifest, campaign))
+        refuse(path, drifts, campaign, complete=True, fits=_fits(manifest, campaign))
         reason, judges = "it was complete already", None
         asked = judged_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
@@ -299,7 +299,7 @@ def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) 
             services = trial.described_services()
             then = earlier[-1]  # inputs were held before
             drifts = environment_drift(then, now | {"inputs": None, "services": services})
-            settle(store, drifts, accept=options.accept_drift)
+            settle(store, drifts, trial.campaign, accept=options.accept_drift)
         trial.set_aside_files()
         with storing(path / OUTPUTS):
             remove_discarded(path / OUTPUTS, store.rows.outcomes)
@@ -359,7 +359,7 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
         with trial.interrupts.at_once():
             drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
-        refuse(store.path, drifts, fits=_fits(manifest, campaign))
+        refuse(store.path, drifts, campaign, fits=_fits(manifest, campaign))
     with trial.interrupts.at_once():
         check_plan(store, campaign)
     store.append_findings("resume", drifts)
