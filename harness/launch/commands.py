@@ -59,8 +59,13 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
             tilde = "only a shell makes a home of ~: write the path, or {shell: ...}"
             fix = tilde if argv0.startswith("~") else "check the path"
             raise LaunchError(f"command '{argv0}' not found", str(path), fix)
-        if path.is_dir():
-            raise LaunchError(f"'{argv0}' is a folder", str(path), "name the program in it")
+        if not path.is_file():
+            what, fix = (
+                ("a folder", "name the program in it")
+                if path.is_dir()
+                else ("no program", "name one")
+            )
+            raise LaunchError(f"'{argv0}' is {what}", str(path), fix)
         if not os.access(path, os.X_OK):
             what = f"'{argv0}' is not executable"
             raise LaunchError(what, str(path), f"chmod +x {quoted(str(path))}")
@@ -79,7 +84,10 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
 def check_stdin(path: Path) -> None:
     """Refuse an input that cannot be opened again for every run."""
     if not os.access(path, os.R_OK):
-        raise LaunchError("the stdin file cannot be read", str(path), "create it")
+        what, fix = "does not exist", "create it"
+        if os.path.lexists(path):
+            what, fix = "cannot be read", "give yourself the right to read it"
+        raise LaunchError(f"the stdin file {what}", str(path), fix)
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
         what = "stdin is neither a regular file nor a character device"
@@ -123,7 +131,9 @@ def _resolve_cell(cell: Cell, environment: Mapping[str, str]) -> Path:
     """Find the executable of one cell; the error names its place in the campaign file."""
     try:
         if not cell.cwd.is_dir():
-            raise LaunchError("the working folder does not exist", str(cell.cwd), "create it")
+            there = cell.cwd.exists()
+            what, fix = ("is no folder", "name one") if there else ("does not exist", "create it")
+            raise LaunchError(f"the working folder {what}", str(cell.cwd), fix)
         if cell.stdin is not None:
             check_stdin(cell.stdin)
         for path in cell.inputs:
@@ -325,6 +335,7 @@ def _largest(steps: Iterable[Execution], number: str) -> int | None:
 
 
 _LAST_LINES = 6
+_LEAVES = "; a service stays in the foreground (redis: --daemonize no; nginx: daemon off;)"
 _AT_ONCE = 1 << 22  # bytes; of a line without an end as many are one
 _IN_USE = re.compile(r"address (?:is )?(?:already )?in use|EADDRINUSE", re.IGNORECASE)
 _SIGNALS = {"TERM": signal.SIGTERM, "INT": signal.SIGINT, "QUIT": signal.SIGQUIT}
@@ -469,9 +480,10 @@ class ServiceProcess:
         return []
 
     def last_lines(self) -> str:
-        """Give the last lines of its output, each indented below what says so; nothing where it wrote none."""
+        """Give the last lines of its output, each indented below what says so; before them why it may have ended."""
         lines = self.written().rstrip().splitlines()[-_LAST_LINES:]
-        return "".join(f"\n    {line[:300]}" for line in lines)
+        why = _LEAVES if self._ended == "ended with exit code 0" else ""
+        return why + "".join(f"\n    {line[:300]}" for line in lines)
 
     @property
     def found_its_port_taken(self) -> bool:
@@ -490,7 +502,4 @@ def _lives(pid: int) -> bool:
 def _ending(done: Execution) -> str:
     if done.signal is not None:
         return f"was ended by signal {done.signal}"
-    hint = ""
-    if done.exit_code == 0:
-        hint = "; a service stays in the foreground (redis: --daemonize no; nginx: daemon off;)"
-    return f"ended with exit code {done.exit_code}{hint}"
+    return f"ended with exit code {done.exit_code}"

@@ -110,6 +110,8 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[F
     lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
     text = "\n".join(f"    {line}" for line in lines)
     what = f"the campaign has changed:\n{text}" if text else "the campaign has changed"
+    if not text and campaign.seed != manifest.seed:
+        what = f"the seed has changed: it was {manifest.seed}, now it is {campaign.seed}"
     return [drift(what, manifest.campaign_sha256, now)]
 
 
