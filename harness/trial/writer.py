@@ -11,6 +11,7 @@ import dataclasses
 import datetime
 import os
 import secrets
+import shutil
 import time
 from array import array
 from collections import Counter
@@ -296,12 +297,16 @@ class Store:
             mode = 0o777 if share else 0o700
             path.mkdir(mode=mode, exist_ok=True)
             (path / OUTPUTS).mkdir(mode=mode)  # of two that begin at once, one fails here
-            for name in (ENVIRONMENT, PLAN, FINDINGS):
-                (path / name).touch(mode_of_files(path))
-            write_synced(path, CAMPAIGN, campaign_text)
-            write_synced(path, RESOLVED, resolved)
-            store = cls(path, manifest)
-            store.write_manifest()
+            try:
+                for name in (ENVIRONMENT, PLAN, FINDINGS):
+                    (path / name).touch(mode_of_files(path))
+                write_synced(path, CAMPAIGN, campaign_text)
+                write_synced(path, RESOLVED, resolved)
+                store = cls(path, manifest)
+                store.write_manifest()
+            except BaseException:
+                shutil.rmtree(path, ignore_errors=True)
+                raise
             sync_place(runs)
         return store
 
