@@ -59,13 +59,10 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
             tilde = "only a shell makes a home of ~: write the path, or {shell: ...}"
             fix = tilde if argv0.startswith("~") else "check the path"
             raise LaunchError(f"command '{argv0}' not found", str(path), fix)
+        if path.is_dir():
+            raise LaunchError(f"'{argv0}' is a folder", str(path), "name the program in it")
         if not path.is_file():
-            what, fix = (
-                ("a folder", "name the program in it")
-                if path.is_dir()
-                else ("no program", "name one")
-            )
-            raise LaunchError(f"'{argv0}' is {what}", str(path), fix)
+            raise LaunchError(f"'{argv0}' is no program", str(path), "name one")
         if not os.access(path, os.X_OK):
             what = f"'{argv0}' is not executable"
             raise LaunchError(what, str(path), f"chmod +x {quoted(str(path))}")
@@ -84,10 +81,8 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
 def check_stdin(path: Path) -> None:
     """Refuse an input that cannot be opened again for every run."""
     if not os.access(path, os.R_OK):
-        what, fix = "does not exist", "create it"
-        if os.path.lexists(path):
-            what, fix = "cannot be read", "give yourself the right to read it"
-        raise LaunchError(f"the stdin file {what}", str(path), fix)
+        fix = "give yourself the right to read it" if os.path.lexists(path) else "create it"
+        raise LaunchError("the stdin file cannot be read", str(path), fix)
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
         what = "stdin is neither a regular file nor a character device"

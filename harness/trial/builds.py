@@ -25,6 +25,7 @@ from analysis.record.trial_files import (
     Artifact,
     BuildRecord,
     Finding,
+    Manifest,
     layouts_by_session,
     read_builds,
     warning,
@@ -127,18 +128,20 @@ def settle(store: Store, drifts: list[Finding], campaign: Campaign, *, accept: b
     store.append_findings("resume", drifts)
 
 
+def fits(manifest: Manifest, campaign: Campaign) -> bool:
+    """Tell whether a campaign can give a trial's plan: who changes that cannot go on with it."""
+    then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
+    protocol = campaign.protocol
+    return then == (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
+
+
 def refuse(
-    path: Path,
-    drifts: Sequence[Finding],
-    campaign: Campaign,
-    *,
-    complete: bool = False,
-    fits: bool = True,
+    path: Path, drifts: Sequence[Finding], campaign: Campaign, *, complete: bool = False
 ) -> None:
-    """Stop if anything has drifted; the way out is another one of a trial that is `complete`, or whose plan no longer `fits`."""
+    """Stop if anything has drifted; the way out is another one of a trial that is `complete`, or whose plan no longer fits."""
     if drifts:
         manifest, source = read_manifest(path), str(campaign.source)
-        again = [] if fits else ["fairtrial", "run", source]
+        again = [] if fits(manifest, campaign) else ["fairtrial", "run", source]
         if manifest.looks_plan is not None:  # its description is the command that measured it
             again = shlex.split(load_campaign(path / CAMPAIGN).description)
         texts = [one.what for one in drifts]

@@ -116,7 +116,7 @@ def test_one_mistake_in_many_cells_is_named_once(make_campaign, make_cell):
     [
         ("cwd", "absent", r"working folder does not exist\n  fix: create it"),
         ("cwd", "file", r"working folder is no folder\n  fix: name one"),
-        ("stdin", "absent", r"stdin file does not exist\n  fix: create it"),
+        ("stdin", "absent", r"stdin file cannot be read\n  fix: create it"),
         ("stdin", "file", r"stdin file cannot be read\n  fix: give yourself the right"),
     ],
 )

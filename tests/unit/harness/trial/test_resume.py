@@ -192,7 +192,7 @@ def store(tmp_path, make_manifest):
 def test_drift_is_refused_with_all_of_it(store, make_campaign):
     drifts = [drift("one changed", "1", "2"), drift("two", "3", "4")]
     with pytest.raises(StoreError) as caught:
-        settle(store, drifts, make_campaign(), accept=False)
+        settle(store, drifts, make_campaign(runs=2, warmup=1), accept=False)
     said = str(caught.value).splitlines()
     assert said[:2] == ["not resumed: one changed", "    two"]
     # what is asked for now: where it lay when the trial began, nothing may lie any more
@@ -205,7 +205,7 @@ def test_drift_is_refused_with_all_of_it(store, make_campaign):
 
 def test_what_gives_another_plan_cannot_be_accepted(store, make_campaign):
     with pytest.raises(StoreError) as caught:
-        refuse(store.path, [drift("one changed", "1", "2")], make_campaign(), fits=False)
+        refuse(store.path, [drift("one changed", "1", "2")], make_campaign(runs=3, warmup=1))
     assert "--accept-drift" not in str(caught.value)
     assert "next  fairtrial run" in str(caught.value)
 
@@ -213,12 +213,8 @@ def test_what_gives_another_plan_cannot_be_accepted(store, make_campaign):
 def test_accepted_drift_is_recorded(store, make_campaign):
     settle(store, [drift("one changed", "1", "2")], make_campaign(), accept=True)
     (finding,) = map(json.loads, (store.path / "findings.jsonl").read_text().splitlines())
-    assert (finding["check"], finding["when"], finding["what"]) == (
-        "drift",
-        "resume",
-        "one changed",
-    )
-    assert finding["where"] == "1 -> 2"
+    said = tuple(finding[key] for key in ("check", "when", "what", "where"))
+    assert said == ("drift", "resume", "one changed", "1 -> 2")
 
 
 def test_another_host_of_the_same_name_is_told_apart(make_manifest):
