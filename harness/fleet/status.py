@@ -128,8 +128,8 @@ class FleetStanding:
                 lines += [head.rstrip(), *_wrapped(" " * 6, one.remarks, 8)]
         if self.problem is not None:
             lines += _wrapped("  the queue is unknown: ", self.problem, 4)
-        open_hosts = [one for one in self.hosts if one.state != "complete"]
-        if open_hosts and not all(one.in_queue for one in open_hosts) and comment_of(self.fleet):
+        idle = any(one.state != "complete" and not one.in_queue for one in self.hosts)
+        if idle and self.problem is None and comment_of(self.fleet):
             lines += next_lines(("fairtrial", "submit", str(self.path), "--resume"))
         return "\n".join(lines)
 

@@ -448,6 +448,7 @@ class Submission:
                     write_fleet(self.folder, fleet)
             elif self.fresh:
                 self._take_back()
+            interrupts.check()  # a terminal's Ctrl-C ends sbatch too
             raise
         return replace(self, fleet=fleet, jobs=tuple(submitted))
 
