@@ -261,8 +261,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Let only the first signal end the block: a second one must not interrupt the removing of what it has made."""
-    handlers = ((int(number), signal.getsignal(number)) for number in _SIGNALS)
-    before = {number: handler for number, handler in handlers if callable(handler)}
+    before = {int(n): one for n in _SIGNALS if callable(one := signal.getsignal(n))}
 
     def end(number: int, frame: FrameType | None) -> None:
         for one in before:

@@ -65,17 +65,15 @@ class HostStanding:
     @property
     def remarks(self) -> str:
         """What there is to say of it, next to its runs."""
-        parts = []
+        parts, rests = [], self.state not in {"complete", "running"}
         if self.node_state is not None and self.state != "complete":
             parts.append(f"the host is {self.node_state}")
         if self.queue is not None and (self.in_queue or self.state != "complete"):
             job = f"job {self.job} {self.queue}"
             parts.append(job + (f" ({self.reason})" if self.reason else ""))
-        elif (
-            self.queue_known and self.job is not None and self.state not in {"complete", "running"}
-        ):
+        elif rests and self.queue_known and self.job is not None:
             parts.append(f"job {self.job} is no longer in the queue")
-        if self.why and self.state not in {"complete", "running"}:
+        if rests and self.why:
             parts.append(self.why)
         return "; ".join(parts)
 

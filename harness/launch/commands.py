@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import stat
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
@@ -83,8 +82,7 @@ def check_stdin(path: Path) -> None:
     if not os.access(path, os.R_OK):
         fix = "give yourself the right to read it" if os.path.lexists(path) else "create it"
         raise LaunchError("the stdin file cannot be read", str(path), fix)
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+    if not (path.is_file() or path.is_char_device()):
         what = "stdin is neither a regular file nor a character device"
         raise LaunchError(what, str(path), "write what it gives to a file and name that one")
 
@@ -135,8 +133,7 @@ def _resolve_cell(cell: Cell, environment: Mapping[str, str]) -> Path:
             if path.is_dir():
                 raise LaunchError("an input is a folder", str(path), "name the files in it")
             if not path.is_file() or not os.access(path, os.R_OK):
-                what = "an input is no file that can be read"
-                raise LaunchError(what, str(path), "create it")
+                raise LaunchError("an input is no file that can be read", str(path), "create it")
         return resolve(cell.command.argv[0], cell.cwd, {**environment, **cell.env})
     except LaunchError as error:
         raise LaunchError(error.what, f"{cell.command.mark} ({error.where})", error.fix) from None
@@ -401,7 +398,9 @@ class ServiceProcess:
                     self._ended = SERVICES_LAUNCHER_DIED
                 return self._ended
             if done is not None:
-                self._stands, self._ended = False, _ending(done)
+                self._stands, self._ended = False, f"ended with exit code {done.exit_code}"
+                if done.signal is not None:
+                    self._ended = f"was ended by signal {done.signal}"
         return self._ended
 
     @property
@@ -492,9 +491,3 @@ def _lives(pid: int) -> bool:
     except OSError:
         return False
     return data.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
-
-
-def _ending(done: Execution) -> str:
-    if done.signal is not None:
-        return f"was ended by signal {done.signal}"
-    return f"ended with exit code {done.exit_code}"

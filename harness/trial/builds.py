@@ -140,12 +140,12 @@ def refuse(
 ) -> None:
     """Stop if anything has drifted; the way out is another one of a trial that is `complete`, or whose plan no longer fits."""
     if drifts:
-        manifest, source = read_manifest(path), str(campaign.source)
-        again = [] if fits(manifest, campaign) else ["fairtrial", "run", source]
+        manifest, again = read_manifest(path), ["fairtrial", "run", str(campaign.source)]
+        accepts = fits(manifest, campaign) and manifest.looks_plan is None
         if manifest.looks_plan is not None:  # its description is the command that measured it
             again = shlex.split(load_campaign(path / CAMPAIGN).description)
         texts = [one.what for one in drifts]
-        raise DriftError(str(path), texts, source, complete=complete, again=again)
+        raise DriftError(str(path), texts, again, complete=complete, accepts=accepts)
 
 
 # --- Whether a trial that is gone on with has the programs that it was measured with; what

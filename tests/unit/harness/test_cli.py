@@ -201,7 +201,8 @@ def written(stream):
 
 @pytest.fixture
 def streams(monkeypatch):
-    """Put streams of one's own in the place of the three."""
+    """Put streams of one's own in the place of the three; the handlers of signals stay pytest's."""
+    monkeypatch.setattr("signal.signal", lambda *_: None)
 
     def put(stdin, stdout, stderr):
         for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr)):
