@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .errors import FairtrialError, UsageError
 from .options import Given
@@ -260,21 +260,13 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the block as Ctrl-C does, so that what it has made goes with it.
+    """Let only the first signal end the block: a second one must not interrupt the removing of what it has made."""
+    before = {int(n): one for n in _SIGNALS if callable(one := signal.getsignal(n))}
 
-    Only the first signal counts: a second one must not interrupt the removing.
-    """
-    # whoever started us with a signal ignored (nohup, a script's background job) meant it
-    before = {
-        number: handler
-        for number in _SIGNALS
-        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
-    }
-
-    def end(_number: int, _frame: FrameType | None) -> NoReturn:
-        for number in before:
-            signal.signal(number, signal.SIG_IGN)
-        raise KeyboardInterrupt
+    def end(number: int, frame: FrameType | None) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)
+        before[number](number, frame)
 
     try:
         for number in before:

@@ -5,6 +5,7 @@ Start-up matters to people and scripts: nothing but argparse is imported before 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import importlib.machinery
@@ -14,24 +15,22 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from types import FrameType
 
     from analysis.errors import FairtrialError
     from analysis.record.printer import Printer
 
 
 # what a command of the judge says to be under way until it says more
-_EXECUTING = {"run", "compare", "bisect", "why"}  # they leave folders where they are ended unheard
 _BEGINNINGS = {
     **dict.fromkeys(("verdict", "gate", "hpt", "speedup-test", "report"), "reading and judging"),
     **dict.fromkeys(("diff", "merge", "export", "import", "plot"), "reading"),
     **dict.fromkeys(("diagnose", "sources"), "reading and looking"),
-    "resample": "reading",
-    "mixture": "reading",
-    "study": "reading",
+    **dict.fromkeys(("resample", "mixture", "study"), "reading"),
     "plan": "planning",
     "calibrate": "calibrating",
     "bundle": "packing",
@@ -49,10 +48,11 @@ def console() -> None:
             stream.reconfigure(errors="backslashreplace")
     # ignored by whoever started us, a git or a build that fails would count as one that succeeds
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    if sys.argv[1:2] and sys.argv[1] in _EXECUTING:  # until they catch signals themselves
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # whoever ignored it (nohup) meant it
+            signal.signal(number, _stop)
+            # Python's own end comes later: what has an exit code keeps it
+            atexit.register(signal.signal, number, signal.SIG_IGN)
     try:
         code = main(sys.argv[1:], sys.stdout, sys.stderr)
     except KeyboardInterrupt:  # so early that there was nothing to stop
@@ -64,6 +64,14 @@ def console() -> None:
         sys.stderr.write(f"fairtrial: {lack}; a trial under way goes on with --resume\n")
         code = 3
     sys.exit(code)
+
+
+class _Stopped(KeyboardInterrupt):
+    """A signal asked to stop; after the plain one Python may end itself by SIGINT, although it was caught."""
+
+
+def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise _Stopped
 
 
 def _lack_of(error: BaseException) -> str | None:

@@ -28,33 +28,28 @@ class LauncherDiedError(LaunchError):
 
 
 class DriftError(StoreError):
-    """A trial is not resumed because something has changed: `drifts` say what, `campaign` begins a new one.
+    """A trial is not resumed because something has changed: `drifts` say what, `again` measures anew.
 
-    A comparison begins anew by the command `again`, and takes no change.
+    A comparison, a search, and a trial whose plan is another one take no change: nothing `accepts` it.
     """
 
     def __init__(
         self,
         path: str,
         drifts: Sequence[str],
-        campaign: str,
+        again: Sequence[str],
         *,
         complete: bool,
-        again: Sequence[str] = (),
+        accepts: bool,
     ) -> None:
+        self.drifts, self.again = tuple(drifts), again
         # of a complete trial nothing is left to accept the change for
-        accept = "--sessions +1 --accept-drift" if complete else "--accept-drift"
-        self.drifts, self.campaign = tuple(drifts), campaign
-        self.again = tuple(again) or ("fairtrial", "run", campaign)
-        self.whole = "it is complete: more sessions under the change" if complete else "it goes on"
-        super().__init__(
-            "\n".join(drifts),
-            path,
-            "put it back as it was, or measure anew"
-            if again
-            else f"put it back as it was, or start a new trial; {self.whole} with {accept}, and the "
-            "change is then recorded in the trial",
-        )
+        goes, more = "it goes on", ""
+        if complete:
+            goes, more = "it is complete: more sessions under the change", "--sessions +1 "
+        way = f"start a new trial; {goes} with {more}--accept-drift, and the change is then recorded in the trial"
+        way = f"put it back as it was, or {way if accepts else 'measure anew'}"
+        super().__init__("\n".join(drifts), path, way)
 
     def __str__(self) -> str:
         lines: list[str] = []

@@ -221,7 +221,7 @@ def read_manifest(trial: Path) -> Manifest:
     fix = "name a directory that 'fairtrial run' wrote, such as runs/NAME"
     if not os.path.lexists(trial):
         raise StoreError("there is no such trial", str(trial), fix)
-    if not os.access(trial, os.R_OK | os.X_OK, effective_ids=True):
+    if trial.is_dir() and not os.access(trial, os.R_OK | os.X_OK, effective_ids=True):
         fix = f"ask its owner for {command_line(('chmod', '-R', 'a+rX', str(trial)))}"
         raise StoreError("the folder cannot be read: Permission denied", str(trial), fix)
     if not os.path.lexists(path):

@@ -503,8 +503,8 @@ class Sessions:
         try:
             ending = add_session(self._campaign(name, places, phase), options, self.view, plan)
         except DriftError as error:  # a search takes no change, and its trials are parts of it
-            about = (str(trial), error.drifts, error.campaign)
-            raise DriftError(*about, complete=False, again=self._again()) from None
+            about = (str(trial), error.drifts, self._again())
+            raise DriftError(*about, complete=False, accepts=False) from None
         if ending.status == "interrupted":
             raise Interrupted(int((ending.reason or "signal 2").rpartition(" ")[2]))
         if ending.status != "complete":

@@ -630,7 +630,7 @@ class ServiceMaker:
         if texts["port"] is not None:
             text = self._filler.text((*path, "port"), texts["port"], values, who)
             port = int(text) if text.isdecimal() and text.isascii() and len(text) < 6 else 0
-            if not 1 <= port <= _MOST_PORT:
+            if not (1 <= port <= _MOST_PORT or text == "-" != texts["port"]):  # '-': reported there
                 what = f"'port' must be a number from 1 to {_MOST_PORT}, not {quote(text)}"
                 self._problem((*path, "port"), what, "leave it out for one that is free")
         if texts["output"] is not None:

@@ -177,18 +177,22 @@ def _say_what_begins(args: _Options, campaign: Campaign, options: Options, view:
     if args.trial is not None:
         view.say(f"starting a new trial in {args.trial}")
     else:
-        _say_unfinished(args.dir, campaign.name, view)
+        _say_unfinished(args.dir, campaign, view)
     sessions = options.sessions or campaign.protocol.sessions
     view.say(scale(campaign, sessions, how_long(campaign, options, sessions)))
 
 
-def _say_unfinished(folder: Path, campaign: str, view: View) -> None:
+def _say_unfinished(folder: Path, campaign: Campaign, view: View) -> None:
+    from analysis.record.manifest import is_here
+
     from ..trial.ending import command_to_continue, done_first
     from ..trial.progress import unfinished_trial
 
-    unfinished = unfinished_trial(folder, campaign)
+    unfinished = unfinished_trial(folder, campaign.name)
     if unfinished is not None:
         path, manifest = unfinished
+        if not is_here(manifest.campaign_path):
+            manifest = dataclasses.replace(manifest, campaign_path=str(campaign.source))
         text = f"{path} of this campaign is unfinished; this is a new trial"
         for line in wrapped(text, "note    ", " " * 8, WIDTH):
             view.say(line)

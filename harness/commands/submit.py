@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SHOWN = 8
-
 
 class _Options(Given):
     campaign: Path
@@ -119,12 +117,13 @@ def _again(args: _Options) -> Submission:
 def _submitted(submitted: Submission) -> str:
     import shlex
 
+    from ..fleet.submission import listed
+
     place = shlex.quote(str(submitted.folder))
     if not submitted.hosts:
         return f"{submitted.folder.name}: no host needs another job\n"
-    pairs = list(zip(submitted.hosts, submitted.jobs, strict=True))
-    jobs = ", ".join(f"{host} ({job})" for host, job in pairs[:_SHOWN])
-    jobs += f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
+    pairs = zip(submitted.hosts, submitted.jobs, strict=True)
+    jobs = listed([f"{host} ({job})" for host, job in pairs])
     return (
         f"submitted {counted(len(submitted.jobs), 'job')}: {jobs}\n"
         f"follow: fairtrial status {place}\n"

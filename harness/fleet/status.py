@@ -65,17 +65,15 @@ class HostStanding:
     @property
     def remarks(self) -> str:
         """What there is to say of it, next to its runs."""
-        parts = []
+        parts, rests = [], self.state not in {"complete", "running"}
         if self.node_state is not None and self.state != "complete":
             parts.append(f"the host is {self.node_state}")
         if self.queue is not None and (self.in_queue or self.state != "complete"):
             job = f"job {self.job} {self.queue}"
             parts.append(job + (f" ({self.reason})" if self.reason else ""))
-        elif (
-            self.queue_known and self.job is not None and self.state not in {"complete", "running"}
-        ):
+        elif rests and self.queue_known and self.job is not None:
             parts.append(f"job {self.job} is no longer in the queue")
-        if self.why and self.state not in {"complete", "running"}:
+        if rests and self.why:
             parts.append(self.why)
         return "; ".join(parts)
 
@@ -128,8 +126,8 @@ class FleetStanding:
                 lines += [head.rstrip(), *_wrapped(" " * 6, one.remarks, 8)]
         if self.problem is not None:
             lines += _wrapped("  the queue is unknown: ", self.problem, 4)
-        open_hosts = [one for one in self.hosts if one.state != "complete"]
-        if open_hosts and not all(one.in_queue for one in open_hosts) and comment_of(self.fleet):
+        idle = any(one.state != "complete" and not one.in_queue for one in self.hosts)
+        if idle and self.problem is None and comment_of(self.fleet):
             lines += next_lines(("fairtrial", "submit", str(self.path), "--resume"))
         return "\n".join(lines)
 

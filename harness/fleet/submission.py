@@ -112,15 +112,14 @@ def places_for(
     if wishes.hosts is not None:
         hosts = scheduler.names(wishes.hosts)
         strangers = [host for host in hosts if host not in nodes]
-        wrong = (
-            sorted({*strangers} - scheduler.nodes().keys(), key=hosts.index) if strangers else []
-        )
-        if wrong:
-            what = f"this cluster has no host {listed(wrong)}; nothing was submitted"
-            raise UsageError(what, "--hosts", "'sinfo -N' lists the hosts")
         if strangers:
-            what = f"partition '{partition.name}' has no host {listed(strangers)}; nothing was submitted"
-            fix = "name the hosts' partition with --partition; 'sinfo -N' lists both"
+            known, place = scheduler.nodes(), "this cluster"
+            wrong = [host for host in strangers if host not in known]
+            fix = "'sinfo -N' lists the hosts"
+            if not wrong:
+                place = f"partition '{partition.name}'"
+                fix = "name the hosts' partition with --partition; 'sinfo -N' lists both"
+            what = f"{place} has no host {listed(wrong or strangers)}; nothing was submitted"
             raise UsageError(what, "--hosts", fix)
         waiting = [nodes[host] for host in hosts if not nodes[host].usable]
         notes = _noted(waiting, "", "; jobs for such a host wait until it is back")
@@ -162,11 +161,11 @@ def partition_of(name: str | None, scheduler: Scheduler) -> SlurmPartition:
     default = next((each for each in partitions.values() if each.default), None)
     partition = default if name is None else partitions.get(name)
     if partition is None:
-        what = (
-            f"this cluster has no {'default partition' if name is None else f'partition {name!r}'}"
-        )
-        fix = f"{'name one' if name is None else 'there are'}: {', '.join(partitions)}"
-        raise UsageError(what, "--partition", fix)
+        kind, fix = f"partition {name!r}", "there are"
+        if name is None:
+            kind, fix = "default partition", "name one"
+        fix = f"{fix}: {', '.join(partitions)}"
+        raise UsageError(f"this cluster has no {kind}", "--partition", fix)
     if _is_shared(partition):
         alone = ", ".join(each.name for each in partitions.values() if not _is_shared(each))
         what = (
@@ -448,6 +447,7 @@ class Submission:
                     write_fleet(self.folder, fleet)
             elif self.fresh:
                 self._take_back()
+            interrupts.check()  # a terminal's Ctrl-C ends sbatch too
             raise
         return replace(self, fleet=fleet, jobs=tuple(submitted))
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import stat
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
@@ -61,6 +60,8 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
             raise LaunchError(f"command '{argv0}' not found", str(path), fix)
         if path.is_dir():
             raise LaunchError(f"'{argv0}' is a folder", str(path), "name the program in it")
+        if not path.is_file():
+            raise LaunchError(f"'{argv0}' is no program", str(path), "name one")
         if not os.access(path, os.X_OK):
             what = f"'{argv0}' is not executable"
             raise LaunchError(what, str(path), f"chmod +x {quoted(str(path))}")
@@ -79,9 +80,9 @@ def resolve(argv0: str, cwd: Path, environment: Mapping[str, str]) -> Path:
 def check_stdin(path: Path) -> None:
     """Refuse an input that cannot be opened again for every run."""
     if not os.access(path, os.R_OK):
-        raise LaunchError("the stdin file cannot be read", str(path), "create it")
-    mode = path.stat().st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISCHR(mode)):
+        fix = "give yourself the right to read it" if os.path.lexists(path) else "create it"
+        raise LaunchError("the stdin file cannot be read", str(path), fix)
+    if not (path.is_file() or path.is_char_device()):
         what = "stdin is neither a regular file nor a character device"
         raise LaunchError(what, str(path), "write what it gives to a file and name that one")
 
@@ -123,15 +124,16 @@ def _resolve_cell(cell: Cell, environment: Mapping[str, str]) -> Path:
     """Find the executable of one cell; the error names its place in the campaign file."""
     try:
         if not cell.cwd.is_dir():
-            raise LaunchError("the working folder does not exist", str(cell.cwd), "create it")
+            there = cell.cwd.exists()
+            what, fix = ("is no folder", "name one") if there else ("does not exist", "create it")
+            raise LaunchError(f"the working folder {what}", str(cell.cwd), fix)
         if cell.stdin is not None:
             check_stdin(cell.stdin)
         for path in cell.inputs:
             if path.is_dir():
                 raise LaunchError("an input is a folder", str(path), "name the files in it")
             if not path.is_file() or not os.access(path, os.R_OK):
-                what = "an input is no file that can be read"
-                raise LaunchError(what, str(path), "create it")
+                raise LaunchError("an input is no file that can be read", str(path), "create it")
         return resolve(cell.command.argv[0], cell.cwd, {**environment, **cell.env})
     except LaunchError as error:
         raise LaunchError(error.what, f"{cell.command.mark} ({error.where})", error.fix) from None
@@ -325,6 +327,7 @@ def _largest(steps: Iterable[Execution], number: str) -> int | None:
 
 
 _LAST_LINES = 6
+_LEAVES = "; a service stays in the foreground (redis: --daemonize no; nginx: daemon off;)"
 _AT_ONCE = 1 << 22  # bytes; of a line without an end as many are one
 _IN_USE = re.compile(r"address (?:is )?(?:already )?in use|EADDRINUSE", re.IGNORECASE)
 _SIGNALS = {"TERM": signal.SIGTERM, "INT": signal.SIGINT, "QUIT": signal.SIGQUIT}
@@ -395,7 +398,9 @@ class ServiceProcess:
                     self._ended = SERVICES_LAUNCHER_DIED
                 return self._ended
             if done is not None:
-                self._stands, self._ended = False, _ending(done)
+                self._stands, self._ended = False, f"ended with exit code {done.exit_code}"
+                if done.signal is not None:
+                    self._ended = f"was ended by signal {done.signal}"
         return self._ended
 
     @property
@@ -469,9 +474,10 @@ class ServiceProcess:
         return []
 
     def last_lines(self) -> str:
-        """Give the last lines of its output, each indented below what says so; nothing where it wrote none."""
+        """Give the last lines of its output, each indented below what says so; before them why it may have ended."""
         lines = self.written().rstrip().splitlines()[-_LAST_LINES:]
-        return "".join(f"\n    {line[:300]}" for line in lines)
+        why = _LEAVES if self._ended == "ended with exit code 0" else ""
+        return why + "".join(f"\n    {line[:300]}" for line in lines)
 
     @property
     def found_its_port_taken(self) -> bool:
@@ -485,12 +491,3 @@ def _lives(pid: int) -> bool:
     except OSError:
         return False
     return data.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
-
-
-def _ending(done: Execution) -> str:
-    if done.signal is not None:
-        return f"was ended by signal {done.signal}"
-    hint = ""
-    if done.exit_code == 0:
-        hint = "; a service stays in the foreground (redis: --daemonize no; nginx: daemon off;)"
-    return f"ended with exit code {done.exit_code}{hint}"

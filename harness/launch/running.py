@@ -330,8 +330,7 @@ class RunningServices:
                 process.end()
                 how = "wrote more than isolation.output_limit and was ended"
             if how is not None:
-                lines = process.last_lines()
-                self._dead[label] = f"the service '{label}' {how}{lines}"
+                self._dead[label] = f"the service '{label}' {how}{process.last_lines()}"
 
     def close(self) -> None:
         """End all of them, the last one first; those that variants have of one at the same time."""

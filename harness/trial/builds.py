@@ -25,6 +25,7 @@ from analysis.record.trial_files import (
     Artifact,
     BuildRecord,
     Finding,
+    Manifest,
     layouts_by_session,
     read_builds,
     warning,
@@ -120,24 +121,31 @@ def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Finding
     return drifts
 
 
-def settle(store: Store, drifts: list[Finding], *, accept: bool) -> None:
+def settle(store: Store, drifts: list[Finding], campaign: Campaign, *, accept: bool) -> None:
     """Refuse a trial that has drifted, or record the drift when it is accepted."""
     if not accept:
-        refuse(store.path, drifts)
+        refuse(store.path, drifts, campaign)
     store.append_findings("resume", drifts)
 
 
+def fits(manifest: Manifest, campaign: Campaign) -> bool:
+    """Tell whether a campaign can give a trial's plan: who changes that cannot go on with it."""
+    then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
+    protocol = campaign.protocol
+    return then == (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
+
+
 def refuse(
-    path: Path, drifts: Sequence[Finding], *, complete: bool = False, fits: bool = True
+    path: Path, drifts: Sequence[Finding], campaign: Campaign, *, complete: bool = False
 ) -> None:
-    """Stop if anything has drifted; the way out is another one of a trial that is `complete`, or whose plan no longer `fits`."""
+    """Stop if anything has drifted; the way out is another one of a trial that is `complete`, or whose plan no longer fits."""
     if drifts:
-        manifest = read_manifest(path)
-        again = [] if fits else ["fairtrial", "run", manifest.campaign_path]
+        manifest, again = read_manifest(path), ["fairtrial", "run", str(campaign.source)]
+        accepts = fits(manifest, campaign) and manifest.looks_plan is None
         if manifest.looks_plan is not None:  # its description is the command that measured it
             again = shlex.split(load_campaign(path / CAMPAIGN).description)
         texts = [one.what for one in drifts]
-        raise DriftError(str(path), texts, manifest.campaign_path, complete=complete, again=again)
+        raise DriftError(str(path), texts, again, complete=complete, accepts=accepts)
 
 
 # --- Whether a trial that is gone on with has the programs that it was measured with; what
@@ -290,7 +298,7 @@ class TrialBuilds:
             changed = target_drift({path: then[path] for path in there}, there)
             missing = [path for path in then if path not in there]
             if not accept:
-                refuse(store.path, changed)
+                refuse(store.path, changed, campaign)
             if self.once and (changed or missing):
                 wanted = self.once if changed else _builds_of(campaign, self.once, missing)
                 copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
@@ -305,7 +313,7 @@ class TrialBuilds:
         self.find_programs(of_sessions=False)
         now = self.lasting()
         if then:
-            settle(store, target_drift(then, now), accept=accept)
+            settle(store, target_drift(then, now), campaign, accept=accept)
         store.update(targets=now)
 
     def builds_again(self, *, accept: bool) -> None:
@@ -323,7 +331,7 @@ class TrialBuilds:
             return
         segments = segments_of(store.environments(), store.manifest.sessions)
         made, drifts = self.build_again(session, segments.get(session, -1) + 1)
-        settle(store, drifts, accept=accept)
+        settle(store, drifts, campaign, accept=accept)
         for record in made:
             store.append_build(record)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any
 
 from analysis.announcing import about
 from analysis.errors import FairtrialError, StoreError
-from analysis.record.manifest import bisection_of_trial
+from analysis.record.manifest import bisection_of_trial, is_here
 from analysis.record.run_numbers import Disturbances, DisturbanceTally
 from analysis.record.trial_files import (
     CAMPAIGN,
@@ -204,7 +203,7 @@ def done_first(manifest: Manifest, trial: Path) -> str:
         return ""
     if manifest.looks_plan is not None:
         return "" if manifest.looks_plan.rule == "repeated" else "measures it anew"
-    if not os.path.isfile(manifest.campaign_path):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
+    if not is_here(manifest.campaign_path):
         return f"once the campaign is put back: {trial / CAMPAIGN} is a copy"
     if must_raise(manifest) is None and _is_changed(Path(manifest.campaign_path), manifest, trial):
         return f"once the campaign is as it was: {trial / CAMPAIGN} is a copy"

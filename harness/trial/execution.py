@@ -52,7 +52,7 @@ from ..campaign.schema import (
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
 from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
-from .builds import drift, refuse, settle
+from .builds import drift, fits, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
 from .folder import clear_unused, holds_only_a_start, is_written_now, storing, written_by_another
 from .plan import plan_session, planned_runs, reserve
@@ -110,6 +110,8 @@ def campaign_drift(path: Path, manifest: Manifest, campaign: Campaign) -> list[F
     lines = difflib.unified_diff(old, new, "as the trial began", "now", lineterm="", n=1)
     text = "\n".join(f"    {line}" for line in lines)
     what = f"the campaign has changed:\n{text}" if text else "the campaign has changed"
+    if campaign.seed != manifest.seed and not text:
+        what = f"the seed has changed: it was {manifest.seed}, now it is {campaign.seed}"
     return [drift(what, manifest.campaign_sha256, now)]
 
 
@@ -155,7 +157,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
         map(ne, store.planned(), planned)
     )
     if not count:  # it was broken off before its first session, and says already what that would be
-        differs = not _fits(store.manifest, campaign)
+        differs = not fits(store.manifest, campaign)
     if differs:
         raise StoreError(
             "the stored plan is not the one that this campaign gives: its benchmarks, variants, "
@@ -163,13 +165,6 @@ def check_plan(store: Store, campaign: Campaign) -> None:
             str(store.path / "plan.jsonl"),
             "go back to the campaign.yaml in the trial's folder, or start a new trial",
         )
-
-
-def _fits(manifest: Manifest, campaign: Campaign) -> bool:
-    """Tell whether a campaign can give a trial's plan: who changes that cannot go on with it."""
-    then = (manifest.benchmarks, manifest.variants, manifest.runs, manifest.warmup)
-    protocol = campaign.protocol
-    return then == (campaign.benchmarks, campaign.variants, protocol.runs, protocol.warmup)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +243,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
         drifts = campaign_drift(path, manifest, campaign)
-        refuse(path, drifts, complete=True, fits=_fits(manifest, campaign))
+        refuse(path, drifts, campaign, complete=True)
         reason, judges = "it was complete already", None
         asked = judged_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:
@@ -299,7 +294,7 @@ def reopened(trial: TrialRun, path: Path, manifest: Manifest, options: Options) 
             services = trial.described_services()
             then = earlier[-1]  # inputs were held before
             drifts = environment_drift(then, now | {"inputs": None, "services": services})
-            settle(store, drifts, accept=options.accept_drift)
+            settle(store, drifts, trial.campaign, accept=options.accept_drift)
         trial.set_aside_files()
         with storing(path / OUTPUTS):
             remove_discarded(path / OUTPUTS, store.rows.outcomes)
@@ -359,7 +354,7 @@ def _accept(trial: TrialRun, manifest: Manifest, *, accept: bool) -> None:
         with trial.interrupts.at_once():
             drifts += environment_drift(then, {"inputs": prepared.inputs()})
     if not accept:
-        refuse(store.path, drifts, fits=_fits(manifest, campaign))
+        refuse(store.path, drifts, campaign)
     with trial.interrupts.at_once():
         check_plan(store, campaign)
     store.append_findings("resume", drifts)

@@ -11,6 +11,7 @@ import dataclasses
 import datetime
 import os
 import secrets
+import shutil
 import time
 from array import array
 from collections import Counter
@@ -291,17 +292,19 @@ class Store:
         name is taken as it is.
         """
         path = runs / manifest.trial
-        with storing(path):
+        with storing(path), contextlib.ExitStack() as failed:
             runs.mkdir(parents=True, exist_ok=True)
             mode = 0o777 if share else 0o700
             path.mkdir(mode=mode, exist_ok=True)
             (path / OUTPUTS).mkdir(mode=mode)  # of two that begin at once, one fails here
+            failed.callback(shutil.rmtree, path, ignore_errors=True)
             for name in (ENVIRONMENT, PLAN, FINDINGS):
                 (path / name).touch(mode_of_files(path))
             write_synced(path, CAMPAIGN, campaign_text)
             write_synced(path, RESOLVED, resolved)
             store = cls(path, manifest)
             store.write_manifest()
+            failed.pop_all()
             sync_place(runs)
         return store
 

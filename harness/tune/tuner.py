@@ -391,7 +391,8 @@ class Signals:
 
     def __enter__(self) -> Signals:
         for number in _HEARD:
-            self._before[number] = signal.signal(number, self._hear)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # who ignored it (nohup) meant it
+                self._before[number] = signal.signal(number, self._hear)
         # ignored by whoever started us, it would take the command's exit code away
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         return self

@@ -67,6 +67,7 @@ def test_status_tells_what_is_measured_and_why_not_more(lab, fleet):
     text = lab.run_fairtrial("status", fleet).stdout
     assert "the queue is unknown" in text
     assert "no longer in the queue" not in text  # nobody knows
+    assert "next" not in text  # what needs Slurm does not go on from here
     assert any("lab2" in line and "missing" in line for line in text.splitlines())
     listed = lab.run_fairtrial("status", "--dir", lab.folder).stdout
     assert "missing" in listed

@@ -6,6 +6,8 @@ import contextlib
 import errno
 import io
 import os
+import signal
+import subprocess
 import sys
 from importlib.machinery import PathFinder
 from types import SimpleNamespace
@@ -199,7 +201,8 @@ def written(stream):
 
 @pytest.fixture
 def streams(monkeypatch):
-    """Put streams of one's own in the place of the three."""
+    """Put streams of one's own in the place of the three; the handlers of signals stay pytest's."""
+    monkeypatch.setattr("signal.signal", lambda *_: None)
 
     def put(stdin, stdout, stderr):
         for name, stream in (("stdin", stdin), ("stdout", stdout), ("stderr", stderr)):
@@ -303,6 +306,32 @@ def test_another_error_of_the_start_is_not_hidden(monkeypatch, streams, error):
     with pytest.raises(type(error), match=str(error.args[-1])):
         cli.console()
     assert sys.stderr.getvalue() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("main", "code"),
+    [
+        ("lambda *_: exec(kill)", 130),  # inside a text that is executed, as by dataclasses
+        ("lambda *_: signal.signal(NUMBER, signal.SIG_IGN) and exec(kill) or 5", 5),
+        ("lambda *_: sys.modules.update(last=Last()) or 5", 5),  # while Python ends
+    ],
+)
+def test_a_signal_asks_every_command_to_stop(tmp_path, main, code, number):
+    text = f"""if True:
+    import os, signal, sys
+    from harness import cli
+    NUMBER = {number:d}
+    kill = f"os.kill({{os.getpid()}}, {{NUMBER}})"
+    class Last:
+        def __del__(self, kill=os.kill, pid=os.getpid(), number=NUMBER):
+            kill(pid, number)
+    cli.main = {main}
+    cli.console()"""
+    (tmp_path / "planted.py").write_text(text)
+    command = [sys.executable, "-m", "planted"]
+    done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "")
 
 
 def test_ctrl_c_before_anything_began_is_an_interruption(monkeypatch, streams):

@@ -11,7 +11,7 @@ import pytest
 from analysis.artifact.gathering import Staging, gather
 from analysis.data import opening as folders
 from analysis.data.opening import files_in, open_foreign, trials_within
-from analysis.errors import AnalysisError, FairtrialError, UsageError
+from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
 from analysis.importers.reader import is_foreign, open_trial
 from analysis.importers.registry import read_foreign, tool_of
 from analysis.record.manifest import read_manifest
@@ -84,6 +84,9 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, unreadable_files: 
             read(shut)
         assert told.value.fix == f"ask its owner for chmod -R a+rX '{shut}'"
     shut.chmod(0o700)
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    with pytest.raises(StoreError, match="this is not a trial directory"):
+        read_manifest(tmp_path / "pipe")
 
 
 def test_a_root_with_two_kinds_names_both(tmp_path: Path) -> None:

@@ -472,10 +472,18 @@ def test_every_mistake_is_told_with_its_place(problem, text, place, what, fix):
         assert (found.fix or "").startswith(fix)
 
 
-def test_a_port_that_is_none_is_told_once(problem):
+@pytest.mark.parametrize(
+    ("port", "what"),
+    [
+        ("http", "'port' must be a number from 1 to 65535"),
+        ("'-'", "'port' must be a number from 1 to 65535"),
+        ("'{q}'", "unknown placeholder '{q}'"),
+    ],
+)
+def test_a_port_that_is_none_is_told_once(problem, port, what):
     """It is no port that two services want."""
-    found = problem(SERVED.replace('"{sync}"]', '"{sync}"], ready: {port: http}'))
-    assert found.what.startswith("'port' must be a number from 1 to 65535")
+    found = problem(SERVED.replace('"{sync}"]', f'"{{sync}}"], ready: {{port: {port}}}'))
+    assert found.what.startswith(what)
 
 
 def test_a_value_that_some_variant_lacks_is_named(problem):

@@ -268,14 +268,15 @@ def test_a_new_trial_says_how_to_go_on_with_an_unfinished_one(run, tmp_path, the
     old = tmp_path / "runs" / "sample-1"
     shutil.copytree(SAMPLE, old)
     manifest = json.loads((old / "manifest.json").read_text())
-    campaign = str(old / "campaign.yaml") if there else "/absent/c.yaml"
-    manifest |= {"status": "interrupted", "campaign_path": campaign}
+    kept, moved = str(old / "campaign.yaml"), str(tmp_path / "c.yaml")
+    campaign = kept if there else moved
+    manifest |= {"status": "interrupted", "campaign_path": kept if there else "/absent/c.yaml"}
     (old / "manifest.json").write_text(json.dumps(manifest))
     said = run("--dir", str(tmp_path / "runs"))[1]
     text = " ".join(said.replace("\\\n", "").split())
     assert f"note {old} of this campaign is unfinished; this is a new trial" in text
     assert f"next fairtrial run {campaign} --resume --trial {old} " in text
-    assert ("goes on with it" if there else "once the campaign is put back: ") in text
+    assert ("goes on with it" if there else "once the campaign is as it was: ") in text
 
 
 # --- What was meant by a mistyped command, option or trial

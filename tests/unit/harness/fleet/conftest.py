@@ -80,12 +80,8 @@ class Played:
 
 @pytest.fixture
 def played(monkeypatch):
-    for name in (
-        "harness.fleet.submission.user_name",
-        "harness.fleet.status.user_name",
-        "harness.fleet.status.user_name",
-    ):
-        monkeypatch.setattr(name, lambda: "anna")
+    for name in ("submission", "status"):
+        monkeypatch.setattr(f"harness.fleet.{name}.user_name", lambda: "anna")
     return Played()
 
 

@@ -38,7 +38,7 @@ from harness.fleet.submission import (
     submission_of,
     user_name,
 )
-from harness.launch.matching import Interrupts
+from harness.launch.matching import Interrupted, Interrupts
 from tests.unit.harness.fleet.conftest import Played
 
 
@@ -79,6 +79,18 @@ def test_a_job_that_slurm_took_without_a_word_is_taken_back_too(fleet, taking):
     assert [job.state for job in taking.queue.values()] == ["CANCELLED", "CANCELLED"]
     assert not planned.folder.exists()
     assert said == []
+
+
+def test_ctrl_c_that_ended_sbatch_too_is_no_refusal(fleet, taking, monkeypatch):
+    def end_both(_self, _command):
+        signal.raise_signal(signal.SIGINT)
+        raise LaunchError("Slurm refuses a job: KeyboardInterrupt")
+
+    monkeypatch.setattr(Taking, "submit", end_both)
+    planned = first(fleet, taking)
+    with pytest.raises(Interrupted):
+        planned.execute([].append)
+    assert not planned.folder.exists()
 
 
 def test_a_fleet_of_which_a_job_has_begun_stays_without_a_job_in_the_queue(fleet, taking):

@@ -77,7 +77,9 @@ def test_missing_command_says_where_it_was_sought(tmp_path):
 def test_what_is_not_executable_is_refused_with_the_remedy(tmp_path):
     program(tmp_path / "tool", 0o644)
     (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
     for name, what, fix in (
+        ("./pipe", "is no program", "name one"),
         ("./tool", "is not executable", "chmod +x"),
         ("./folder", "is a folder", "the program in it"),
         ("~/tool", "not found", "only a shell"),
@@ -110,12 +112,20 @@ def test_one_mistake_in_many_cells_is_named_once(make_campaign, make_cell):
 
 
 @pytest.mark.parametrize(
-    ("field", "says"), [("cwd", "working folder does not exist"), ("stdin", "stdin file")]
+    ("field", "name", "says"),
+    [
+        ("cwd", "absent", r"working folder does not exist\n  fix: create it"),
+        ("cwd", "file", r"working folder is no folder\n  fix: name one"),
+        ("stdin", "absent", r"stdin file cannot be read\n  fix: create it"),
+        ("stdin", "file", r"stdin file cannot be read\n  fix: give yourself the right"),
+    ],
 )
 def test_missing_folder_and_input_are_found_before_anything_runs(
-    make_campaign, make_cell, tmp_path, field, says
+    make_campaign, make_cell, tmp_path, monkeypatch, field, name, says
 ):
-    cell = make_cell("x", "a", **{field: tmp_path / "absent"})
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
+    cell = make_cell("x", "a", **{field: tmp_path / name})
     campaign = make_campaign(("x",), ("a",), cells=(cell,))
     with pytest.raises(LaunchError, match=says):
         resolve_all(campaign, dict(os.environ))

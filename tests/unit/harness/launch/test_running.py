@@ -39,6 +39,8 @@ if "child" in how:  # in a session of its own, where no signal to a group reache
     os.posix_spawnp("sleep", ["sleep", "1000"], os.environ, setsid=True)
 if "quiet" in how:
     time.sleep(1000)
+if "leaves" in how:
+    sys.exit()
 if "ends" in how:
     print("no such file: data", flush=True)
     sys.exit(3)
@@ -247,6 +249,7 @@ def test_one_that_ends_with_address_in_use_is_tried_again_elsewhere(place):
     ("how", "keys", "what"),
     [
         (", ends", "", "ended with exit code 3 before it was ready\n    no such file: data"),
+        (", leaves", "", "with exit code 0 before it was ready; a service stays"),
         (", quiet", ", ready: {timeout: 300ms}", "was not ready after 0.3 s: no process of it listens on port"),
         (", quiet", ", ready: {output: never, timeout: 300ms}", "no line of its output matches never"),
         (", quiet", ", ready: {command: 'false', timeout: 300ms}", "its 'ready' command did not end"),

@@ -313,7 +313,7 @@ def test_the_unit_of_a_metric_cannot_change_under_a_trial(stage, campaign, chang
 
 
 def test_another_seed_is_another_campaign(stage, broken_off):
-    with pytest.raises(StoreError, match="the campaign has changed"):
+    with pytest.raises(StoreError, match="the seed has changed: it was 7, now it is 99"):
         stage.resume(dataclasses.replace(broken_off, seed=99))
 
 

@@ -146,6 +146,12 @@ def rows_of(store):
     return [json.loads(line) for line in data.splitlines()]
 
 
+def test_a_start_for_which_there_is_no_room_leaves_no_trial(make_manifest, tmp_path, full_disk):
+    with pytest.raises(StoreError, match="File too large"), full_disk(50):
+        Store.create(make_manifest(), tmp_path, b"name: c\n")
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_does_not_fit_leaves_nothing_of_itself(make_store, make_measurement, full_disk):
     store = make_store()
     run = PlannedRun(position=0, session=1, block=0, benchmark="x", variant="a", warmup=True)

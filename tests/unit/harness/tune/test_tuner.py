@@ -535,12 +535,13 @@ def test_a_command_is_executed_as_the_caller_and_never_as_root():
     assert (groups, last) == (["Groups:", "65532", "65533"], ["0"])
 
 
-def test_an_ignored_child_signal_takes_no_exit_code_away():
+def test_an_ignored_child_signal_takes_no_exit_code_away_and_a_hangup_that_nohup_ignores_ends_nothing():
     code = (
         "import os, sys\nfrom harness.tune.tuner import Signals, spawn\n"
-        "with Signals() as s: sys.exit(s.wait(spawn(['sh', '-c', 'exit 9'], os.environ, None)))"
+        "with Signals() as s: code = s.wait(spawn(['sh', '-c', 'kill -1 $PPID; exit 9'], os.environ, None))\n"
+        "sys.exit(s.number or code)"
     )
-    words = ["env", "--ignore-signal=CHLD", sys.executable, "-c", code]
+    words = ["env", "--ignore-signal=CHLD,HUP", sys.executable, "-c", code]
     assert subprocess.run(words, check=False).returncode == 9
 
 
