@@ -10,6 +10,8 @@ import shutil
 
 import pytest
 
+from tests.unit.harness.fleet.conftest import SLURM
+
 BENCHMARKS = {"one": {"command": ["/bin/true"]}}
 
 
@@ -41,17 +43,7 @@ def fleet(lab, trial):
             {"host": "lab1", "jobs": ["7"], "trial": "lab1"},
             {"host": "lab2", "jobs": ["8"], "trial": "lab2"},
         ],
-        "slurm": {
-            "fleet": "c-1",
-            "user": "anna",
-            "cluster": "lab",
-            "partition": "p",
-            "time": "10",
-            "campaign": str(campaign),
-            "options": [],
-            "arguments": [],
-            "exported": [],
-        },
+        "slurm": SLURM | {"campaign": str(campaign)},
     }
     (path / "fleet.json").write_text(json.dumps(record))
     return path
