@@ -488,7 +488,7 @@ def _answer(found: Diagnosis, tested: Sequence[Finding], together: str) -> str:
         return "nothing could be tested: a cell needs 10 runs"
     if not tested:
         clean = f"at most {share} of clean trials show a finding"
-        text = f"nothing found by {found.tests} tests ({clean})"
+        text = f"nothing found by {figures.counted(found.tests, 'test')} ({clean})"
         return f"{text}; that is no proof that there is nothing"
     counts = Counter(_CELL.get(one.code, (together,))[0] for one in tested)
     kinds = ", ".join(f"{word} {n}" for word, n in counts.most_common())
