@@ -295,9 +295,10 @@ class Store:
         with storing(path), contextlib.ExitStack() as failed:
             runs.mkdir(parents=True, exist_ok=True)
             mode = 0o777 if share else 0o700
+            new = not path.exists()  # a folder that was there may hold what is not ours
             path.mkdir(mode=mode, exist_ok=True)
             (path / OUTPUTS).mkdir(mode=mode)  # of two that begin at once, one fails here
-            failed.callback(shutil.rmtree, path, ignore_errors=True)
+            failed.callback(shutil.rmtree, path if new else path / OUTPUTS, ignore_errors=True)
             for name in (ENVIRONMENT, PLAN, FINDINGS):
                 (path / name).touch(mode_of_files(path))
             write_synced(path, CAMPAIGN, campaign_text)

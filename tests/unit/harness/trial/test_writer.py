@@ -150,6 +150,12 @@ def test_a_start_for_which_there_is_no_room_leaves_no_trial(make_manifest, tmp_p
     with pytest.raises(StoreError, match="File too large"), full_disk(50):
         Store.create(make_manifest(), tmp_path, b"name: c\n")
     assert not list(tmp_path.iterdir())
+    there = tmp_path / make_manifest().trial
+    there.mkdir()
+    (there / "job.log").touch()
+    with pytest.raises(StoreError, match="File too large"), full_disk(50):
+        Store.create(make_manifest(), tmp_path, b"name: c\n")
+    assert (there / "job.log").exists()
 
 
 def test_what_does_not_fit_leaves_nothing_of_itself(make_store, make_measurement, full_disk):
