@@ -175,14 +175,18 @@ def _as_list(rows: _Rows, layout: Layout | None, mark: str) -> _Found | None:
     single = all(len(row) == 1 for row in cells[headed and not mark :])
     if layout is not None or not single or not any(is_numeric(cell.text) for cell in column):
         return None
-    cautions = [_left_out(cells[0][0])] * headed
+    cautions = [_headings_left_out(cells[0][0])] * headed
     return _Found([PlacedText(VALUES, 0, 0)], [column], "numbers", cautions)
 
 
-def _left_out(first: PlacedText, what: str = "headings") -> Caution:
-    where = f"line {first.line}" if what == "headings" else f"column {first.text!r}"
-    code = f"{what.replace(' ', '-')}-left-out"
-    return Caution(code, f"{where} was read as {what} and left out")
+def _headings_left_out(first: PlacedText) -> Caution:
+    text = f"line {first.line} was read as headings and left out"
+    return Caution("headings-left-out", text)
+
+
+def _run_numbers_left_out(first: PlacedText) -> Caution:
+    text = f"column {first.text!r} was read as run numbers and left out"
+    return Caution("run-numbers-left-out", text)
 
 
 def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _Found:
@@ -192,7 +196,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         raise AnalysisError("the file holds a heading and no values", f"{source}:{rows[0][0].line}")
     if layout is None and _numbers_runs(rows):
         rest = _as_matrix([row[1:] for row in rows], source, layout, mark)
-        return replace(rest, cautions=[*rest.cautions, _left_out(rows[0][0], "run numbers")])
+        return replace(rest, cautions=[*rest.cautions, _run_numbers_left_out(rows[0][0])])
     heading = rows[0][0].text.lower() if header else None
     labelled = heading in _LABEL or not is_numeric(body[0][0].text)
     if layout == "columns":
@@ -203,7 +207,7 @@ def _as_matrix(rows: _Rows, source: str, layout: Layout | None, mark: str) -> _F
         plain = all(is_numeric(cell.text) or not cell.text for row in body for cell in row)
         if above and plain and layout is None and len(rows[0]) == max(map(len, body)):
             return _named_columns(rows, source, mark, above)
-        cautions.append(_left_out(rows[0][0]))
+        cautions.append(_headings_left_out(rows[0][0]))
     dress: Dress = "wide-csv" if header and labelled else "matrix"
     if not labelled and not header:
         _require_one_kind(source, body, layout)
@@ -269,7 +273,7 @@ def _columns(
     grid = [list(column) for column in zip(*full, strict=True)]
     if labelled:
         if names is not None:
-            cautions.append(_left_out(names[0], "run numbers"))
+            cautions.append(_run_numbers_left_out(names[0]))
         grid, names = grid[1:], names[1:] if names is not None else None
     if not grid:
         what = f"there is no column of values next to {shown(body[0][0].text)}"

@@ -226,6 +226,7 @@ HELD = [f"tests/contract/test_{name}.py" for name in RULES] + [
     "tests/unit/analysis/artifact/test_recomputing.py",
     "tests/unit/analysis/methods/test_signs.py",
     "tests/e2e/test_fresh_processes.py", "-k", "sign-test or not (it_starts or first_version)",
+    "-m", "not host",  # those reserve CPUs, as others do at the same time
 ]  # fmt: skip
 
 
