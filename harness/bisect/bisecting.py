@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from analysis.announcing import about
 from analysis.errors import AnalysisError, StoreError, UsageError
-from analysis.record.manifest import read_manifest
+from analysis.record.manifest import is_here, read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan
 from analysis.words import WIDTH, next_lines, shown
@@ -113,7 +113,7 @@ def question_of(request: Request) -> Question:
         ends = re.split(r"\.{2,3}", good or "")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
         raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
-    if then is not None and "campaign" not in request.terms and not Path(then.campaign).exists():
+    if then is not None and "campaign" not in request.terms and not is_here(then.campaign):
         what = "the campaign of this bisection was moved or removed"
         fix = "put it back with its repository, or begin a new bisection without --resume"
         raise UsageError(what, then.campaign, fix)
