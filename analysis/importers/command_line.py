@@ -555,6 +555,7 @@ _PROCS = re.compile(r"-(\d+)$")
 _RATE = re.compile(r"(?:^|[-_])per$")
 _TIME = re.compile(r"^(?:(.*)-)?(ns|us|µs|μs|ms|s|sec|secs|second|seconds)(?:/\S+)?$")
 _APART = ("pkg", "variant", "commit", "toolchain", "branch", "goos", "goarch", "cpu")
+_SETTINGS = ("goos", "goarch", "procs")
 _VARIANTS = ("variant", "commit", "toolchain", "branch")  # the first two are surely variants
 _Apart = tuple[str | None, ...]  # what a configuration has of the keys that vary
 _LONGEST_RESULT = 2048  # characters that a result takes at most
@@ -597,15 +598,22 @@ def read_go_bench(opened: Opened) -> ForeignFile:
     cells = tuple(_cells(log, variant))
     found = figures.span(n for part in log.parts if part.names for n in (part.low, part.high))
     failed = list(dict.fromkeys(name for name, _ in log.failed))
-    cpu = next((part.about["cpu"] for part in log.parts if "cpu" in part.about), None)
+    shared = dict(set.intersection(*(set(cell.keys.items()) for cell in cells)))
     known = all(cell.known for cell in cells)
     one = known and max(len(cell.processes) for cell in cells) == 1
     holding = {"processes-unknown": not known, "one-process": one, "failed-benchmarks": failed}
     commits = ": each commit is taken for one" * any(cell.session for cell in cells)
     texts = {"operations": found, "commits": commits, "failed": ", ".join(failed[:8])}
     rule = "the file's name" if variant is None else f"the {variant}"
-    facts = {"cpu_model": cpu}
-    return foreign_file("go-bench", cells, holding, texts, variant_rule=rule, facts=facts)
+    return foreign_file(
+        "go-bench",
+        cells,
+        holding,
+        texts,
+        variant_rule=rule,
+        settings={key: shared[key] for key in _SETTINGS if key in shared},
+        facts={"cpu_model": shared.get("cpu")},
+    )
 
 
 def _metric(unit: str, better: Mapping[str, Better]) -> tuple[str, str, float, Better | None]:

@@ -513,7 +513,10 @@ def gather(files: Sequence[ForeignFile], chosen: ReadingChoices) -> GatheredCell
         text += ": a difference between them may be that of the hosts"
         parts.append(Caution(HOSTS, text, hosts))
     parts += (*_alike(placed), *copied, *left_out)
-    parts += settings_differ((name_of(file.source), file.settings) for file in files)
+    parts += settings_differ(
+        (name_of(file.source), {"CPU": file.facts.get("cpu_model", "unknown"), **file.settings})
+        for file in files
+    )
     placed, cautions = one_meaning(placed, chosen.better)
     parts += cautions
     steps = [one_result_once, kept_apart]

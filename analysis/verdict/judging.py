@@ -514,9 +514,9 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, way in ways.items()
         if others.get(name, way) != way
     }
-    about = (one.manifest for one in trials)
     differ = settings_differ(
-        (one.trial, {"host": one.host, **one.further.get(SETTINGS, {})}) for one in about
+        (of.trial, {"host": of.host, "CPU": of.cpu_model or "unknown", **of.further.get(SETTINGS, {})})
+        for of in (one.manifest for one in trials)
     )
     if not changed:
         return sides, differ

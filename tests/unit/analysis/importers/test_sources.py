@@ -224,15 +224,28 @@ def test_none_is_an_error_that_says_what_to_do(tmp_path, there):
     assert "fairtrial run" in str(caught.value)
 
 
-@pytest.mark.parametrize(("threads", "said"), [(8, True), (4, False)])
-def test_a_setting_that_differs_between_the_sides_is_said(tmp_path, threads, said) -> None:
-    for name, own in (("old", 4), ("new", threads)):
-        rows = "".join(f"sort,{run},{own},{1 + run / 100}\n" for run in range(1, 9))
-        (tmp_path / f"{name}.csv").write_text(f"benchmark,run,threads,time_s\n{rows}")
-    sides = [str(tmp_path / f"{name}.csv") for name in ("new", "old")]
-    found = judge_sources(*sides, Reading()).verdict.cautions
-    both = gather([read_foreign(open_foreign(path)) for path in sides], ReadingChoices()).cautions
-    for cautions in (found, both):
+TABLE = "benchmark,run,threads,time_s\n" + "".join(
+    f"sort,{k},4,{1 + k / 100}\n" for k in range(1, 9)
+)
+GO = "goos: linux\ncpu: EPYC\n" + "".join(f"BenchmarkX-8\t 10\t {k} ns/op\n" for k in range(90, 99))
+SETTINGS = {
+    "threads is 8 in new": (TABLE, ",4,1.", ",8,1."),
+    "goos is darwin in new": (GO, "linux", "darwin"),
+    "procs is 16 in new": (GO, "-8", "-16"),
+    "CPU is Xeon in new": (GO, "EPYC", "Xeon"),
+    "": (GO, "", ""),
+}
+
+
+@pytest.mark.parametrize("said", SETTINGS)
+def test_a_setting_that_differs_between_the_sides_is_said(tmp_path, said) -> None:
+    text, old, new = SETTINGS[said]
+    sides = [tmp_path / "new.csv", tmp_path / "old.csv"]
+    for path, own in zip(sides, (text.replace(old, new), text), strict=True):
+        path.write_text(own)
+    found = judge_sources(*map(str, sides), Reading()).verdict.cautions
+    both = gather([read_foreign(open_foreign(str(path))) for path in sides], ReadingChoices())
+    for cautions in (found, both.cautions):
         told = [one.text for one in cautions if one.code == "settings-differ"]
-        assert len(told) == said
-        assert all(text.startswith("threads is 8 in new") for text in told)
+        assert len(told) == (said != "")
+        assert all(text.startswith(said) for text in told)
