@@ -366,7 +366,10 @@ def _jmh_name(place: Place) -> str:
 
 
 def _jmh_mode(place: Place) -> str:
-    return text_of(place.entries[-1].value.get("mode")) or "value"
+    """Give the mode; scalajs-benchmark writes that of times also above operations a second."""
+    value = place.entries[-1].value
+    rate = str(within(value, "primaryMetric", "scoreUnit")).startswith("ops/")
+    return "thrpt" if rate else text_of(value.get("mode")) or "value"
 
 
 def _jmh_planned(place: Place) -> int:

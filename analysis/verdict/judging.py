@@ -514,10 +514,8 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, way in ways.items()
         if others.get(name, way) != way
     }
-    differ = settings_differ(
-        (of.trial, {"host": of.host, "CPU": of.cpu_model or "unknown", **of.further.get(SETTINGS, {})})
-        for of in (one.manifest for one in trials)
-    )
+    both = (sides.candidate, sides.baseline)
+    differ = settings_differ(map(_setting_of, trials, both))  # of two trials, if there are two
     if not changed:
         return sides, differ
     ours = sides.candidate
@@ -528,6 +526,14 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
         for name, text in changed.items()
     )
     return replace(sides, candidate=without(ours, [*changed])), (*texts, *differ)
+
+
+def _setting_of(trial: Trial, side: PerformanceMatrix) -> tuple[str, dict[str, str]]:
+    about = trial.manifest
+    theirs = side.metric if about.origin == "imported" else None  # "wall" is called otherwise there
+    known = {"metric": theirs, "host": about.host, "CPU": about.cpu_model}
+    found = {name: text or "unknown" for name, text in known.items()}
+    return about.trial, found | about.further.get(SETTINGS, {})
 
 
 def _once(
