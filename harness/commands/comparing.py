@@ -53,8 +53,9 @@ _MOST_CODE = 255
 _CPUS = re.compile(r"auto|none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*")
 _PLACE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 # What a shell would not take for an argument: outside quotes, or outside single quotes.
-_OPERATOR = re.compile(r"((?:(?<=\s)|^)\d?[<>|&;]+|;+(?=\s|$)|[*?])")
-_EXPANDED = re.compile(r"(\$[\w{(]|`|^\s*(?:~|(?:\.|\[\[|cd|exec|export|source|ulimit)(?=\s|$)))")
+_OPERATOR = re.compile(r"((?:(?<=\s)|^)(?:\d?[<>|&;]+|[#~])|;+(?=\s|$)|[*?])")
+_WORDS = r"[.!{]|\[\[|cd|exec|export|for|if|source|type|ulimit|while"
+_EXPANDED = re.compile(rf"(\$[\w{{(]|`|^\s*(?:\(|(?:{_WORDS})(?=\s|$)))")
 _SINGLE, _DOUBLE = re.compile(r"\\.|'[^']*'"), re.compile(r'"[^"]*"')
 _ASSIGNMENT = re.compile(r"\s*[A-Za-z_][A-Za-z0-9_]*=\S*")
 

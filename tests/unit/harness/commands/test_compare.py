@@ -325,6 +325,11 @@ NEED_A_SHELL = (
     "ls *",
     "cat $HOME/f || true",
     "LC_ALL=C sort f",
+    "sleep 0 # nothing",
+    "sort ~/f",
+    "! grep a f",
+    "(sort f)",
+    "for k in a b",
 )
 NEED_NONE = (
     "gzip -6 -c data",
@@ -332,6 +337,9 @@ NEED_NONE = (
     'grep "a > b; c *" f',
     r"find . -name \*.c",
     "x&y",
+    "find . ! -name f",
+    "cut -d# -f1 a~",
+    "grep '# f' '~'",
 )
 
 
