@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.host_record import settings_of
 from ..data.pair import OF_ONE_SIDE
@@ -335,16 +336,25 @@ def _worst(
     return f"{', '.join(texts)}{', …' if len(counts) > _SHOWN else ''}"
 
 
-def suspended_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
-    """Say how many executions of these variants were discarded because something stood still."""
-    executions = np.nan_to_num(trial.numbers["suspended"])
-    counts = {
-        name: int(executions[trial.variant == number].sum())
-        for number, name in enumerate(trial.manifest.variants)
-        if name in variants
-    }
-    found = {name: count for name, count in counts.items() if count}
-    if total := sum(found.values()):
+def counted_cautions(trial: Trial, variants: Collection[str]) -> Iterator[Caution]:
+    """Say how many runs of these variants left processes, and how many were discarded because something stood still."""
+
+    def found_in(counts: NDArray[Any]) -> dict[str, int]:
+        each = enumerate(trial.manifest.variants)
+        found = {of: int(counts[trial.variant == k].sum()) for k, of in each if of in variants}
+        return {name: count for name, count in found.items() if count}
+
+    if found := found_in(trial.measured & (trial.numbers["orphans"] > 0)):
+        yield Caution(
+            "processes-left",
+            f"{figures.counted(sum(found.values()), 'run')} ended and left processes running, which were ended: "
+            f"what these did is in no time: {_worst(found)}",
+            short=ShortSentence.of(
+                "runs of {} left processes running: what these did is in no time", tuple(found)
+            ),
+        )
+    if found := found_in(np.nan_to_num(trial.numbers["suspended"])):
+        total = sum(found.values())
         yield Caution(
             "suspended-runs",
             f"{total} execution{'s were' if total > 1 else ' was'} discarded because the launcher, fairtrial or the "
@@ -379,7 +389,7 @@ def run_cautions(
         yield from given_up_cautions(trial.manifest, rows) if given_up else (caution,)
     yield from _failed(trial, variants, rows)
     yield from waiting_cautions(trial, variants, metric, rows)
-    yield from suspended_cautions(trial, variants)
+    yield from counted_cautions(trial, variants)
     yield from service_cautions(trial)
     yield from quantile_cautions(trial, metric)
     yield from latency_cautions(trial, [one.name for one in sides], metric, asked)
@@ -477,7 +487,7 @@ _GRAVEST = (
     "columns-unread read-as benchmarks-of-one-side floored not-positive below-resolution means-of-zeros without-ratio "
     "closed-loop layout-not-varied no-steady-state no-iteration-left no-iterations",
     # sides that are unlike
-    "waited-unequally unequal-values modes",
+    "waited-unequally unequal-values processes-left modes",
     # drift
     "drift environment-changed host-two-speeds variant-two-speeds two-speeds host-changes "
     "variant-changes sessions-depend drift-within-sessions",

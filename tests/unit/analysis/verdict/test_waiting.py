@@ -84,6 +84,16 @@ def test_the_verdict_says_it_once(planted):
     assert codes.count("waited-for-cpu") == codes.count("waited-unequally") == 1
 
 
+def test_runs_that_left_processes_are_counted_by_variant(planted):
+    trial = planted(0, 0)
+    left = np.where((trial.variant == 1) & (np.arange(len(trial)) % 2 == 0), 2.0, 0.0)
+    cautions = judge(replace(trial, numbers={**trial.numbers, "orphans": left})).cautions
+    (found,) = (one for one in cautions if one.code == "processes-left")
+    assert found.text.startswith(f"{np.count_nonzero(left)} runs ended and left processes running")
+    assert found.short.on({"v0"}) is None
+    assert all(one.code != "processes-left" for one in judge(trial).cautions)
+
+
 def test_it_is_said_of_what_waiting_goes_into(planted):
     trial = planted(3, 15)
     printed = {"unit": "s", "better": "lower"}
