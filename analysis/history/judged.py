@@ -61,7 +61,6 @@ class Interval:
 
     @property
     def words(self) -> str:
-        """The cause in words."""
         return CAUSES[self.cause]
 
 

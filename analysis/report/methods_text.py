@@ -33,7 +33,6 @@ _name = partial(Span, foreign=True)
 
 
 def spoken_text(spans: Sequence[Span]) -> str:
-    """Set a sentence as plain text."""
     return "".join(one.text for one in spans)
 
 

@@ -70,7 +70,6 @@ def as_ratio(verdict: Verdict) -> bool:
 
 
 def change_heading(verdict: Verdict) -> str:
-    """Name the column of the differences."""
     if as_ratio(verdict):
         return "speedup"
     if figures.is_time(verdict.data.unit):

@@ -68,7 +68,6 @@ class Preview:
     resumed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the preview as JSON types."""
         rule = self.campaign.protocol.stop
         served = {label: list(cpus) for label, cpus in self.plan.services.items()}
         return {
@@ -100,7 +99,6 @@ class Preview:
         return len(self.campaign.cells) * passes
 
     def __str__(self) -> str:
-        """Write it for a person."""
         campaign = self.campaign
         lines = [scale(campaign, self.sessions, self.seconds)]
         lines += [f"resume  {self.resumed}"] * (self.resumed is not None)
