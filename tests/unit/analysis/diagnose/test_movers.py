@@ -207,6 +207,15 @@ def test_three_sessions_do_not_tell_who_was_slow_in_them(simulated):
         assert one.text.startswith("some programs are slow in the same sessions")
 
 
+def test_five_sessions_tell_who_was_slow_in_them(simulated):
+    """Twelve variants of one benchmark agree: the middle one of five sessions counts as the others do."""
+    level = np.array([0.0, 4.0, 1.0, 2.0, 3.0])
+    design = {"benchmarks": 1, "variants": 12, "sessions": 5, "runs": 10}
+    table = simulated(np.random.default_rng(4), effect=lambda t: level[t.session], **design)
+    (one,) = [f for f in diagnosed(table, **NAMES).findings if f.code == "host-sessions"]
+    assert one.text.startswith("all programs are slow in the same sessions")
+
+
 @pytest.mark.parametrize(("stretches", "wanted"), [(4, (0.0, 0.0)), (5, (10.0, 25.0))])
 def test_fewer_than_five_stretches_tell_nothing(stretches, wanted):
     # scores 0, 1, 2, ... of both groups: squares about the mean add up to 10 of five, 10 x 10 / 4
