@@ -320,6 +320,32 @@ def test_the_plan_is_the_cheapest_of_all():
     assert plan.hosts_low <= plan.hosts <= (plan.hosts_high or 99)
 
 
+def test_a_suite_that_no_block_holds_is_no_last_benchmark():
+    """The benchmarks have no session in common, so that no block has both."""
+
+    def host(seed):
+        rows = {"noisy": (0.3, range(4)), "quiet": (0.01, range(4, 8))}
+        ids = {name: np.repeat(sessions, 2).tolist() for name, (_, sessions) in rows.items()}
+        rng = np.random.default_rng(seed)
+        sides = [
+            {name: np.exp(sd * rng.standard_normal(8)) for name, (sd, _) in rows.items()}
+            for _ in "ab"
+        ]
+        known = {"better": "lower", "sessions": ids}
+        both = (
+            PerformanceMatrix.from_samples(k, x, **known) for k, x in zip("ab", sides, strict=True)
+        )
+        return HostPilot(components=variance_components(*both), costs=None)
+
+    three = {f"h{k}": host(k) for k in range(3)}
+    with pytest.raises(InsufficientDataError, match="every benchmark has a run"):
+        plan_hosts(three, width=0.1)
+    assert plan_hosts(three, width=0.1, on="benchmarks").on == "benchmarks"
+    apart = {"h0": pilot(0, names=("x",)), "h1": pilot(1, names=("y",))}
+    with pytest.raises(InsufficientDataError, match="no benchmark"):
+        plan_hosts(apart)
+
+
 def test_the_components_are_those_of_the_pilot():
     plan = plan_few(pilots(16, host=0.05, session=0.02, run=0.01), width=0.1)
     line = plan.lines[0]
