@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import chdtrc, kolmogorov, ndtr
 
 from ..stats.samples import Array as Floats, Flags, Integers, off_ticks
-from .cell_tests import LEAST, RunTable, Series, middle_of, midranks_along, two_sided
+from .cell_tests import LEAST, NORMAL, RunTable, Series, middle_of, midranks_along, two_sided
 
 # --- How fast the host was in each session.
 #
@@ -30,7 +30,6 @@ CLEAR = 4.0  # standard deviations within a speed: two speeds, not one that wand
 _LEAST_SHARE = 0.1  # of the runs, or it is some odd moments, no speed
 _CLIP = 10.0  # spreads of its cell: a far run must not make a level
 _WINDOWS_IN_ALL = 20
-_NORMAL = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +105,16 @@ def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
     logs = np.where(series.present, logs[series.row], np.nan).reshape(cells, -1)
     good = (np.isfinite(logs) == series.present.reshape(cells, -1)).all(axis=1)
     apart = logs - middle_of(logs)[:, None]
-    spread = _NORMAL * middle_of(np.abs(apart))
+    spread = NORMAL * middle_of(np.abs(apart))
     good &= spread > 0
     weight = np.zeros(cells)
     if good.any():
         # no cell counts more than a hundred of the typical ones
         weight[good] = 1 / np.maximum(spread[good], np.median(spread[good]) / 10) ** 2
     relative, weights, spreads = np.zeros((3, table.values.size))
-    row, there = series.row.reshape(cells, -1), series.present.reshape(cells, -1)
-    there = there & good[:, None]
-    relative[row[there]] = apart[there]
-    spreads[row[there]] = np.broadcast_to(spread[:, None], row.shape)[there]
-    weights[row[there]] = np.broadcast_to(weight[:, None], row.shape)[there]
+    there = series.present.reshape(cells, -1) & good[:, None]
+    rows, cell = series.row.reshape(cells, -1)[there], np.nonzero(there)[0]
+    relative[rows], spreads[rows], weights[rows] = apart[there], spread[cell], weight[cell]
     return relative, weights, spreads
 
 
@@ -157,7 +154,7 @@ def clearness(values: Floats, cut: float) -> float:
         return 0.0
     apart = float(np.median(high) - np.median(low))
     spreads = [float(np.median(np.abs(group - np.median(group)))) for group in (low, high)]
-    within = _NORMAL * math.sqrt((spreads[0] ** 2 + spreads[1] ** 2) / 2)
+    within = NORMAL * math.sqrt((spreads[0] ** 2 + spreads[1] ** 2) / 2)
     return apart / within if within > 0 else 0.0
 
 
@@ -569,14 +566,13 @@ def _of_runs(table: RunTable, series: Series) -> Scored:
             rows = np.flatnonzero(table.session == k)
             stretch[rows] = begin + np.arange(rows.size) // (_RUNS * variants)
             begin = int(stretch[rows].max(initial=begin)) + 1
-    stretch = np.where(np.isnan(scores), -1, stretch)
+    stretch[np.isnan(scores)] = -1
     return Scored(scores, stretch, table.benchmark, table.variant)
 
 
 def _of_sessions(series: Series) -> Scored:
     ranks, complete = session_ranks(series)
     sessions = ranks.shape[1]
-    some = ranks.any(axis=1, keepdims=True)  # else all sessions are alike, which tells nothing
-    stretch = np.where(some, np.arange(sessions), -1).reshape(-1)
+    stretch = np.where(ranks.any(axis=1, keepdims=True), np.arange(sessions), -1).reshape(-1)
     cells = (np.repeat(one[complete], sessions) for one in (series.benchmark, series.variant))
     return Scored(ranks.reshape(-1), stretch, *cells)

@@ -171,12 +171,9 @@ class Grid(NamedTuple):
     def enough(self, hosts: int, factor: float = 1.0) -> NDArray[np.bool_]:
         """Tell which sessions and runs reach the goal on `hosts` hosts."""
         half = self.widest(hosts, factor)
-        good = np.ones(half.shape, dtype=np.bool_)
-        if self.goal.half is not None:
-            good &= half <= self.goal.half
-        if self.goal.effect is not None:
-            good &= self.detectable(half, hosts) <= self.goal.effect
-        return good
+        narrow = half <= (math.inf if self.goal.half is None else self.goal.half)
+        shift = math.inf if self.goal.effect is None else self.goal.effect
+        return np.asarray(narrow & (self.detectable(half, hosts) <= shift))
 
 
 class HostPilot(NamedTuple):
@@ -211,15 +208,16 @@ def plan_hosts(
     counted("max_hosts", max_hosts, least=2, most=_MOST)
     counted("max_sessions", max_sessions, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
+    alone = "plan the sessions of one: fairtrial plan FLEET/HOST"
     if len(pilots) < 2:
         what = "what lies between hosts is known from two hosts on, each of two sessions"
-        fix = "measure on more hosts, or plan the sessions of one: fairtrial plan FLEET/HOST"
+        fix = f"measure on more hosts, or {alone}"
         raise InsufficientDataError(what, fix=fix, n=len(pilots), needed=2)
     parts = [one.components for one in pilots.values()]
     lines, suite = tuple(_lines(parts)), all(one.suite is not None for one in parts)
     if not lines:
-        what, fix = "the hosts have no benchmark in common", "plan the sessions of one of them"
-        raise InsufficientDataError(what, ", ".join(pilots), fix, n=0, needed=1)
+        what = "the hosts have no benchmark in common"
+        raise InsufficientDataError(what, ", ".join(pilots), alone, n=0, needed=1)
     for one in parts:
         judged_lines(one, on)  # where a host cannot tell the suite's mean, it is an error
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
@@ -317,10 +315,9 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     runs = np.arange(1, grid.runs + 1)[None, :]
     spent = (sessions * runs).astype(np.float64) if costs is None else costs.seconds(sessions, runs)
     at = np.unravel_index(int(np.argmin(np.where(good, spent, np.inf))), good.shape)
-    half, elapsed = grid.widest(hosts), float(spent[at])
+    half, elapsed = grid.widest(hosts), None if costs is None else float(spent[at])
     detectable = exponential(float(grid.detectable(half, hosts)[at]))
-    times: tuple[float | None, float | None] = (hosts * elapsed, elapsed)
-    times = (None, None) if costs is None else times
+    times = elapsed and hosts * elapsed, elapsed
     width = relative_width(float(half[at]))
     return PlannedHosts(hosts, int(at[0]) + 1, int(at[1]) + 1, *times, width, detectable)
 

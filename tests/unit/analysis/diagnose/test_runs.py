@@ -133,11 +133,10 @@ def test_a_session_of_few_runs_hides_no_change_in_a_later_one(simulated):
     assert [test.session for test in changes] == [1, 2]
 
 
-@pytest.mark.parametrize(("sessions", "runs"), [(2, 16), (16, 3)])  # of 3 the middle rank is 0
-def test_neighbours_have_the_variance_of_all_orders(simulated, sessions, runs):
+@pytest.mark.parametrize("shape", [{"sessions": 2, "runs": 16}, {"sessions": 16, "runs": 3}])
+def test_neighbours_have_the_variance_of_all_orders(simulated, shape):
     """Authority: 40,000 random orders of the runs within each series, of which the sum is taken."""
-    shape = {"benchmarks": 2, "variants": 1, "sessions": sessions, "runs": runs}
-    table = simulated(np.random.default_rng(5), **shape)
+    table = simulated(np.random.default_rng(5), benchmarks=2, variants=1, **shape)
     series = series_of(table)
     (test,) = (t for t in host_tests(table, series) if t.code == "host-neighbours")
     scaled = series.scaled()
@@ -266,9 +265,8 @@ def test_a_host_with_two_speeds_is_told_from_one_that_wanders_and_from_bimodal_p
 
     def speeds(effect):
         table = simulated(np.random.default_rng(13), sessions=4, runs=20, effect=lambda _: effect)
-        tests = host_tests(table, series_of(table))
-        least = min(t.pvalue for t in tests if t.code in ("host-blocks", "host-neighbours"))
-        return least, host_speeds(table, series_of(table))
+        tests, speeds = host_tests(*_both(table)), host_speeds(*_both(table))
+        return min(t.pvalue for t in tests if t.code in ("host-blocks", "host-neighbours")), speeds
 
     least, two = speeds(0.1 * state)
     assert least < 1e-6
@@ -297,15 +295,14 @@ def test_ticks_of_one_speed_are_no_two_speeds(simulated):
 def test_two_speeds_that_change_between_sessions_only(simulated):
     rng = np.random.default_rng(14)
     table = simulated(rng, sessions=6, runs=8, effect=lambda t: 0.1 * (t.session >= 4))
-    found = host_speeds(table, series_of(table))
+    found = host_speeds(*_both(table))
     assert found.two
     assert [one.session for one in found.sessions if one.share > 0.5] == [5, 6]
     assert found.switches == 0
 
 
 def test_one_cell_has_no_host():
-    table = table_of(np.arange(1.0, 30))
-    assert host_tests(table, series_of(table)) == ()
+    assert host_tests(*_both(table_of(np.arange(1.0, 30)))) == ()
 
 
 def test_where_the_order_is_unknown_nothing_depends_on_it():
