@@ -18,6 +18,7 @@ from ..pages.number_format import counted, is_time, outcome_word
 from ..verdict.cautions import layouts_sentences
 from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, amount_on_hosts
+from ..verdict.sentence import comparisons, family
 from ..words import Name
 from .assembling import Chapter, chapter_of, picture_of
 from .subject import (
@@ -235,7 +236,6 @@ def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
         yield "Intervals hold however often one looks."
     elif text := looks_text(verdict.look):
         yield f"{text[0].upper()}{text[1:]}."
-    most = max(sum(line.low is not None for line in one.benchmarks) for one in results)
-    if most > 1 and verdict.question.correction in _RULES:
-        rule = _RULES[verdict.question.correction]
-        yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
+    rule = _RULES.get(verdict.question.correction)
+    if rule and comparisons(*results)[0] > 1:
+        yield f"Words hold after {rule} correction for {family(*results)}; intervals are not corrected."

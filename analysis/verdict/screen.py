@@ -41,6 +41,7 @@ from .cautions import layouts_sentences, shown_cautions
 from .result import CandidateVerdict, Verdict, difference, heading, next_of
 from .sentence import (
     OF_RUNS,
+    comparisons,
     corrected,
     family,
     quantile_sentences,
@@ -287,10 +288,10 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     )
     marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}
     if texts := [f"{called[name]} {n}" for name, n in marked.items() if n]:
-        most = family(max(known.values(), key=lambda one: len(one.benchmarks)))
         listed = figures.listed(texts, 4)
+        over = family(*known.values())
         yield Sentence(
-            f"undecided only because {most} share the risk: {listed} (--variant V says which)"
+            f"undecided only because {over} share the risk: {listed} (--variant V says which)"
         )
 
 
@@ -331,12 +332,10 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
     yield f"{figures.counted(counts.runs, 'run')} count{without}"
     if words := looks_text(verdict.look):
         yield words
-    most = max((len(result.benchmarks) for result in verdict.compared), default=0)
-    if most > 1 and verdict.question.correction in _CORRECTIONS:
-        yield (
-            f"words of benchmarks are corrected for {most} of them (after "
-            f"{_CORRECTIONS[verdict.question.correction]}); intervals are not"
-        )
+    rule = _CORRECTIONS.get(verdict.question.correction)
+    if rule and comparisons(*verdict.compared)[0] > 1:
+        over = family(*verdict.compared)
+        yield f"words of benchmarks are corrected for {over} (after {rule}); intervals are not"
     for one in verdict.candidates:
         if (result := one.multilevel) is None:
             continue

@@ -107,6 +107,11 @@ def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter)
         assert words in text
 
 
+def test_words_of_several_candidates_are_corrected_over_their_comparisons(synthetic, chapter):
+    made = synthetic(runs(("old", "new", "next")), sessions=4, runs=4)
+    assert "corrected by Holm's method over six comparisons" in said(chapter(made))
+
+
 def test_layouts_of_each_session_are_told_with_the_hash_of_their_record(made, chapter) -> None:
     record = BuildRecord(
         session=1,

@@ -126,6 +126,15 @@ def test_the_diagnosis_counts_them_in_their_cells_with_the_share_of_their_time()
     )
 
 
+def test_no_share_of_the_time_is_below_zero():
+    trial = read_trial(REPEATS)
+    late = {"launcher_on_cpu_ns": trial.numbers["launcher_on_cpu_ns"] + 10**9}
+    trial = replace(trial, numbers={**trial.numbers, **late})
+    texts = [one.text for one in diagnose_trial(trial).findings if one.code == "waited-for-cpu"]
+    assert len(texts) == 4
+    assert not any("-" in text for text in texts)
+
+
 def test_the_diagnosis_says_nothing_where_it_is_not_known(planted):
     trial = planted(0, 0)
     found = diagnose_trial(replace(trial, disturbed=trial.repeats))
