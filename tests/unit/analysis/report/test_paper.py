@@ -331,6 +331,14 @@ def test_the_verdict_command_gives_the_verdict_of_the_page(made, tmp_path) -> No
     )
 
 
+def test_a_comparison_is_measured_again_by_the_campaign_that_lies_in_its_trial(made, chapter):
+    made.manifest = replace(
+        made.manifest, campaign_path=f"/w/runs/{made.manifest.trial}/campaign.yaml"
+    )
+    name = made.manifest.trial
+    assert f"/runs/{name}/campaign.yaml --seed" in chapter(made, name)["commands"][0]
+
+
 def test_the_commands_read_a_file_as_it_was_read(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = (f"{b},{v},{k + len(v)}\n" for b in "ab" for v in ("x", "yy") for k in (10, 11, 13))
