@@ -86,7 +86,6 @@ def _table(table: Table, width: int) -> list[str]:
     if _taken(_widest(columns)) > width:
         columns = [_without_shared(column) for column in columns]  # before any name is cut
     floors = [_floor(table, k, column) for k, column in enumerate(columns)]
-    # what a row is about stands in each part
     keys = 1 + (len(columns) > 2 and any(isinstance(cell, Name) for cell in columns[1][1:]))
     lines: list[str] = []
     for which, part in enumerate(_parts(floors, width, keys)):

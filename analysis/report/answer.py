@@ -18,7 +18,7 @@ from ..pages.number_format import counted, is_time
 from ..verdict.cautions import layouts_sentences
 from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, amount_on_hosts
-from ..verdict.sentence import comparisons, family, word
+from ..verdict.sentence import family, word
 from ..words import Name
 from .assembling import Chapter, chapter_of, picture_of
 from .subject import (
@@ -236,6 +236,7 @@ def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
         yield "Intervals hold however often one looks."
     elif text := looks_text(verdict.look):
         yield f"{text[0].upper()}{text[1:]}."
-    rule = _RULES.get(verdict.question.correction)
-    if rule and comparisons(*results)[0] > 1:
-        yield f"Words hold after {rule} correction for {family(*results)}; intervals are not corrected."
+    rule, (many, what) = _RULES.get(verdict.question.correction), family(*results)
+    if rule and many > 1:
+        over = counted(many, what)
+        yield f"Words hold after {rule} correction for {over}; intervals are not corrected."

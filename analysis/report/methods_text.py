@@ -17,7 +17,7 @@ from ..methods.multilevel.result import Multilevel
 from ..pages import number_format as figures
 from ..registry import shipped
 from ..verdict.result import Verdict
-from ..verdict.sentence import comparisons
+from ..verdict.sentence import family
 from ..version import VERSION
 from .subject import Subject, few_sessions, first_host, level_of, ours_of
 
@@ -312,7 +312,7 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
         )
     if all(one.design == "confounded" for one in results):
         return
-    many, what = comparisons(*results)
+    many, what = family(*results)
     if many > 1 and verdict.question.correction in _RULES:
         yield (
             f"The words of the benchmarks, not their intervals, are corrected by "

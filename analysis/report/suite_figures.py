@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -151,8 +150,8 @@ def _heading(result: Multilevel, texts: Mapping[str, Written]) -> str:
 
 def _counted(result: Multilevel) -> str:
     """Count the words of a candidate: ``3 faster, 1 undecided``."""
-    words = Counter(word(line, result.unit) for line in result.benchmarks)
-    return ", ".join(f"{count} {each}" for each, count in words.items())
+    words = [word(line, result.unit) for line in result.benchmarks]
+    return ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words))
 
 
 def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:

@@ -41,7 +41,6 @@ from .cautions import layouts_sentences, shown_cautions
 from .result import CandidateVerdict, Verdict, difference, heading, next_of
 from .sentence import (
     OF_RUNS,
-    comparisons,
     corrected,
     family,
     quantile_sentences,
@@ -150,7 +149,9 @@ def candidate_blocks(
         table = replace(table, rows=tuple(rows))
     yield table
     if one.hosts is None and any(corrected(x) for x in result.benchmarks if x.name in kept):
-        yield Sentence(f"* the interval alone would decide; {family(result)} share the risk")
+        yield Sentence(
+            f"* the interval alone would decide; {figures.counted(*family(result))} share the risk"
+        )
     if hidden:
         yield Sentence(f"and {hidden} more (--all)")
     if result.occasions:
@@ -289,7 +290,7 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}
     if texts := [f"{called[name]} {n}" for name, n in marked.items() if n]:
         listed = figures.listed(texts, 4)
-        over = family(*known.values())
+        over = figures.counted(*family(*known.values()))
         yield Sentence(
             f"undecided only because {over} share the risk: {listed} (--variant V says which)"
         )
@@ -332,9 +333,9 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
     yield f"{figures.counted(counts.runs, 'run')} count{without}"
     if words := looks_text(verdict.look):
         yield words
-    rule = _CORRECTIONS.get(verdict.question.correction)
-    if rule and comparisons(*verdict.compared)[0] > 1:
-        over = family(*verdict.compared)
+    rule, (many, what) = _CORRECTIONS.get(verdict.question.correction), family(*verdict.compared)
+    if rule and many > 1:
+        over = figures.counted(many, what)
         yield f"words of benchmarks are corrected for {over} (after {rule}); intervals are not"
     for one in verdict.candidates:
         if (result := one.multilevel) is None:

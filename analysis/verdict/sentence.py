@@ -185,23 +185,18 @@ def corrected(line: Line) -> bool:
     return line.reason is None and line.outcome == "undecided" != line.word_of_interval
 
 
-def comparisons(*results: Multilevel) -> tuple[int, str]:
+def family(*results: Multilevel) -> tuple[int, str]:
     """Give how much words are corrected for, and what it is: benchmarks, or of several candidates comparisons."""
     found = ((len(x.benchmarks) * x.candidates, x.candidates) for x in results)
     count, candidates = max(found, default=(0, 1))
     return count, "benchmark" if candidates == 1 else "comparison"
 
 
-def family(*results: Multilevel) -> str:
-    """Write how much words are corrected for: ``6 benchmarks``, ``12 comparisons``."""
-    return figures.counted(*comparisons(*results))
-
-
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
     words = advice_text(line, result.outermost)
     if corrected(line):
-        words = f"after correction for {family(result)}"
+        words = f"after correction for {figures.counted(*family(result))}"
     return "; ".join(text for text in (words, reason_text(line)) if text)
 
 

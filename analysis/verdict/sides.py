@@ -519,10 +519,10 @@ def means_of(trial: Trial, metric: str) -> dict[str, float]:
     Variants without a value are left out, and those whose memory is the launcher's. Raises UsageError if the trial has no such metric.
     """
     values, used = trial.values(metric), trial.judged(metric) & (trial.benchmark == 0)
-    rows = {name: used & trial.of_variant(name) for name in trial.manifest.variants}
+    names = [name for name in trial.manifest.variants if not trial.below_floor(name, metric)]
+    rows = {name: used & trial.of_variant(name) for name in names}
     found = {name: _arithmetic(values[row], trial.session[row]) for name, row in rows.items()}
-    known = {name: mean for name, mean in found.items() if mean is not None}
-    return {name: mean for name, mean in known.items() if not trial.below_floor(name, metric)}
+    return {name: mean for name, mean in found.items() if mean is not None}
 
 
 def session_seconds(trial: Trial, sessions: int) -> float:

@@ -170,11 +170,6 @@ def test_looks_share_the_level_and_it_is_said(subject: Make) -> None:
     assert "97.5\N{NO-BREAK SPACE}% interval" in told
     assert "2 looks" in told
     assert "Holm's correction for 4 benchmarks" in told
-
-
-def test_words_of_several_candidates_are_corrected_for_all_of_their_comparisons(
-    subject: Make,
-) -> None:
     told = " ".join(said(subject({"base": EVEN, "fast": FAST, "even": EVEN})))
     assert "Holm's correction for 8 comparisons" in told
 

@@ -124,15 +124,9 @@ def test_the_diagnosis_counts_them_in_their_cells_with_the_share_of_their_time()
         "3 of 10 runs waited for a CPU, after 5 repeats still 1; "
         f"waiting was {100 * share:.2g} % of the time of all runs"
     )
-
-
-def test_no_share_of_the_time_is_below_zero():
-    trial = read_trial(REPEATS)
     late = {"launcher_on_cpu_ns": trial.numbers["launcher_on_cpu_ns"] + 10**9}
-    trial = replace(trial, numbers={**trial.numbers, **late})
-    texts = [one.text for one in diagnose_trial(trial).findings if one.code == "waited-for-cpu"]
-    assert len(texts) == 4
-    assert not any("-" in text for text in texts)
+    below = diagnose_trial(replace(trial, numbers={**trial.numbers, **late})).findings
+    assert "3 of 10 runs waited for a CPU, after 5 repeats still 1" in {x.text for x in below}
 
 
 def test_the_diagnosis_says_nothing_where_it_is_not_known(planted):
