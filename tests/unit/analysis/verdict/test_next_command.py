@@ -53,14 +53,6 @@ def test_what_is_decided_leads_to_the_report(judged, three):
     assert command(unusual(found)) == ("fairtrial report 'runs/a b' --metric wall -o report.html")
 
 
-def test_nothing_more_is_measured_into_a_merged_trial(judged, three):
-    def merge(made):
-        made.manifest = replace(made.manifest, origin="merged")
-
-    found = judged(three(gzip_1=(0.98, 1.0, 1.02)), change=merge)
-    assert command(found) == "fairtrial report 'runs/a b' -o report.html"
-
-
 def test_what_is_slower_leads_to_why(judged, three):
     slower = three(gzip_1=(1.2, 1.3, 1.4))
     found = judged(slower)
@@ -186,6 +178,8 @@ def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three
     found = judged(data, change=cut("interrupted"))
     assert command(found) == "fairtrial run campaign.yaml --resume --trial 'runs/a b'"
     assert command(judged(data, name="b", change=cut("running"))) == "fairtrial status 'runs/a b'"
+    merged = judged(data, name="c", change=cut("interrupted", origin="merged"))
+    assert command(merged) == "fairtrial report 'runs/a b' -o report.html"  # run would refuse it
     full = cut("stopped", must_raise="protocol.never_ok")  # it would stop again at once
     assert command(judged(data, name="c", change=full)) == "fairtrial status 'runs/a b'"
 

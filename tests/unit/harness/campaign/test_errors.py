@@ -167,29 +167,11 @@ TOP = [
     ("bassline: a", 1, "unknown key 'bassline'", "bassline", "did you mean 'baseline'?"),
     ("description:", 1, "'description' must be a text, not an empty value", "description", ""),
     ("name: again", 1, "'name' is given twice (first on line 1)", "name", "delete one"),
-    ("protocol: {runs: 3, runs: 4}", 21, "'runs' is given twice (first on line 5)", "runs", ""),
+    ("protocol: {runs: 3, runs: 4}", 21, "'runs' is given twice (first on line 6)", "runs", ""),
     ("seed: &x 3", 7, "the anchor '&x' is not allowed", "&x 3", ""),
     ("seed: !!int 3", 7, "the tag 'tag:yaml.org,2002:int' is not allowed", "!!int 3", ""),
     ("<<: {seed: 3}", 1, "the merge key '<<' is not allowed", "<<", ""),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("line", "column", "what", "carets", "fix"), TOP)
-def test_a_wrong_line_is_reported_alone_and_in_its_place(tmp_path, line, column, what, carets, fix):
-    (found,) = problems(
-        tmp_path,
-        f"""\
-        name: frame
-        variants: {{a: {{level: 1}}, bee: {{level: 2}}}}
-        benchmarks:
-          x: {{command: "run {{level}}"}}
-        {line}
-        """,
-    )
-    assert found.what.startswith(what)
-    assert place(found) == f"5:{column}"
-    assert token(found) == carets
-    assert fix in (found.fix or "")
 
 
 INSIDE = [
@@ -243,19 +225,21 @@ INSIDE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "column", "what", "carets", "fix"), INSIDE)
-def test_a_wrong_key_of_a_benchmark(tmp_path, line, column, what, carets, fix):
-    (found,) = problems(
-        tmp_path,
-        f"""\
-        name: frame
-        variants: {{a: {{level: 1}}}}
-        benchmarks:
-          x:
-            command: "run {{level}}"
-            {line}
-        """,
-    )
+FRAME = """\
+name: frame
+variants: {a: {level: 1}, bee: {level: 2}}
+benchmarks:
+  x:
+    command: "run {level}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "what", "carets", "fix"),
+    [*TOP, *((f"    {line}", *rest) for line, *rest in INSIDE)],
+)
+def test_a_wrong_line_is_reported_alone_and_in_its_place(tmp_path, line, column, what, carets, fix):
+    (found,) = problems(tmp_path, f"{FRAME}{line}\n")
     assert found.what.startswith(what)
     assert place(found) == f"6:{column}"
     assert token(found) == carets
