@@ -52,14 +52,10 @@ def table(**more: Any) -> Table:
 
 
 def test_each_part_of_a_wide_table_has_the_names_of_its_rows() -> None:
-    heads = ("benchmark", "variant", *(f"number {k}" for k in range(8)))
-    rows = [
-        (Name(a), Name(b), *("10,000.5",) * 8) for a in ("text", "logs") for b in ("old", "new")
-    ]
-    wide = Table(name="t", columns=tuple(map(Column, heads)), rows=tuple(rows))
-    lines = render(page(Section((wide,))), width=80).splitlines()
-    assert len(lines) > 5
-    assert all(line.split()[:2] == ["logs", "new"] for line in lines[4::5])
+    row = (Name("text"), Name("old"), *("10,000.5",) * 12)
+    wide = Table(name="t", columns=tuple(Column(f"n{k}") for k in range(14)), rows=(row,))
+    _, *others = render(page(Section((wide,))), width=80).splitlines()[1::2]
+    assert {tuple(line.split()[:2]) for line in others} == {("text", "old")}
 
 
 def test_what_follows_comes_after_the_numbered_cautions() -> None:
