@@ -298,7 +298,6 @@ def test_the_commands_are_those_that_the_tool_takes(made, chapter) -> None:
         "benchmarks": ["text", "logs"],
         "variants": ["new"],
     }
-    # as `compare` writes it, into the trial itself
     made.manifest = replace(made.manifest, campaign_path="/w/runs/own/campaign.yaml", trial="own")
     found = chapter(made, **options)
     assert "/own/campaign.yaml --seed" in chapter(made, "own")["commands"][0]
