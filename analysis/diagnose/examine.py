@@ -333,8 +333,7 @@ def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
             left = int((disturbed & cell & trial.chosen).sum())
             text += f", after {figures.counted(again, 'repeat')} still {left}"
         timed = known & cell & np.isfinite(waited) & (wall > 0)
-        if timed.any():
-            share = float(waited[timed].sum() / wall[timed].sum())
+        if timed.any() and (share := float(waited[timed].sum() / wall[timed].sum())) > 0:
             text += f"; waiting was {100 * share:.2g} % of the time of all runs"
         own = {**names, "sessions": _sessions_of(trial, disturbed & cell), "size": float(count)}
         yield Finding(code="waited-for-cpu", **own, text=text)

@@ -209,8 +209,8 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if matrices and not candidates:
         level = question.confidence if plan is None else 1.0 - looks.alpha(question.confidence)
         alone = by_themselves(matrices[0], level)
-    # nobody goes on with another tool's files, or where all looks that were planned are used
-    closed = manifest.origin == "imported"
+    # nobody goes on with what was put together elsewhere, or where all looks that were planned are used
+    closed = manifest.origin != "measured"
     if plan is not None:
         closed = plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
     measured_s = session_seconds(trial, trial.sessions)

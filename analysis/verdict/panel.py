@@ -300,7 +300,7 @@ def _other_words(asked: _Question, differing: Sequence[tuple[Word, Line]]) -> _F
         yield _Why(
             "family",
             "the Speedup-Test gives each benchmark its own risk; after correction for "
-            f"{family(asked.found)} these stay undecided: {_named(names)}",
+            f"{figures.counted(*family(asked.found))} these stay undecided: {_named(names)}",
         )
     if names := by_reason.get("estimand"):
         yield _Why(

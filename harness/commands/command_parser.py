@@ -289,7 +289,7 @@ class CommandParser(argparse.ArgumentParser):
 
         if not word.startswith("-") or word == "-":
             what = f"there is a word too many: {word!r}"
-            fix = f"put quotes around what belongs together; {self.prog} --help shows what it takes"
+            fix = f"put options first, and quotes around what belongs together: {self.prog} --help"
             return UsageError(what, self.prog, fix)
         option = word.partition("=")[0]
         if option in self.elsewhere:
