@@ -20,7 +20,6 @@ from ..data.trial import Trial
 from ..data.trial_cautions import CHANGED, DEFINITIONS, SETTINGS, settings_differ
 from ..diagnose.examine import diagnose_trial
 from ..errors import AnalysisError, InsufficientDataError
-from ..importers.parsing import in_base_unit
 from ..importers.reader import (
     Reading,
     Sides,
@@ -528,10 +527,12 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
 
 
 def _setting_of(trial: Trial, side: PerformanceMatrix) -> tuple[str, dict[str, str]]:
-    about = trial.manifest
-    stem, _, unit = (side.metric or "").rpartition("_")
-    theirs = stem if stem and in_base_unit(unit)[1] in ("s", "B") else side.metric
-    theirs = theirs if about.origin == "imported" else None  # "wall" is called otherwise there
+    about, theirs = trial.manifest, None  # what is "wall" here is called otherwise by others
+    if about.origin == "imported":
+        from ..importers.parsing import in_base_unit
+
+        stem, _, unit = (side.metric or "").rpartition("_")
+        theirs = stem if stem and in_base_unit(unit)[1] in ("s", "B") else side.metric
     known = {"metric": theirs, "host": about.host, "CPU": about.cpu_model}
     found = {name: text or "unknown" for name, text in known.items()}
     return about.trial, found | about.further.get(SETTINGS, {})
