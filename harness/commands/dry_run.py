@@ -322,8 +322,7 @@ def execute_only(campaign: Campaign, named: str, options: Options, out: TextIO, 
         for row in readable_rows(ending.trial / MEASUREMENTS):
             out.write(f"{_row_text(row)}\n")
             if not row["warmup"]:
-                for part in _outputs(ending.trial / OUTPUTS, row["position"]):
-                    out.write(part)
+                out.writelines(_outputs(ending.trial / OUTPUTS, row["position"]))
         out.write("this was a trial run: nothing is stored\n")
     return 130 if ending.status == "interrupted" else 1 if ending.failed else 0
 

@@ -475,9 +475,7 @@ class HostCounters:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of the dataclasses above
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
