@@ -64,7 +64,6 @@ class YamlFile(Faults):
         return {name: (*path, name) for name in value if name in known}
 
     def items(self, path: Location) -> list[Location]:
-        """Give the paths of a list's values."""
         value = self.at(path)
         if isinstance(value, list):
             return [(*path, k) for k in range(len(value))]
@@ -226,8 +225,7 @@ def said_of(claim: Claim) -> str:
 
 
 def claims_text(claims: Sequence[StoredClaim]) -> bytes:
-    listed = [one.to_dict() for one in claims]
-    document = {"schema": SCHEMA, "claims": listed}
+    document = {"schema": SCHEMA, "claims": [one.to_dict() for one in claims]}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 

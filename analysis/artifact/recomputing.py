@@ -143,11 +143,9 @@ class Commands:
         self._stopped = False
 
     def __enter__(self) -> Commands:
-        """Begin; nothing is started yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End what still runs."""
         self.stop()
 
     def each(self, work: Callable[[T], R], items: Iterable[T], *, most: int, what: str) -> list[R]:

@@ -114,8 +114,7 @@ def write_answer(
         write_json(answer.to_dict(), out)
         return
     names = short_names([one.name for one in answer.commands], _CALLED)
-    variants = (one.variant for one in answer.commands)
-    called = dict(zip(variants, names, strict=True))
+    called = dict(zip((one.variant for one in answer.commands), names, strict=True))
     called.setdefault("command", names[0] if len(names) == 1 else "a command")  # the benchmark
     found = shown_cautions(answer.verdict, called=called, without=_SAID_OTHERWISE)
     notes = [one.text for one in found.cautions]

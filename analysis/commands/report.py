@@ -40,7 +40,6 @@ _OF_SYSTEMS = ("biplot", "shares")
 
 
 def every_kind() -> str:
-    """Say what each kind of figure shows."""
     return "; ".join(f"{name}: {kind.shows}" for name, kind in FIGURES.items())
 
 
@@ -98,8 +97,7 @@ def _drawing(args: _Options, sheet: Sheet) -> tuple[Drawing, str | None, list[Ca
     kind = kind_of(args.kind)
     if args.scale is not None and (args.kind not in _OF_SYSTEMS or args.variant or args.benchmark):
         what = "--scale is for the kinds biplot and shares, of whole systems"
-        fix = "leave it out, or --variant and --benchmark"
-        raise UsageError(what, args.kind, fix)
+        raise UsageError(what, args.kind, "leave it out, or --variant and --benchmark")
     if args.kind in _OF_SYSTEMS and not (args.variant or args.benchmark):
         from ..methods.biplot import systems_of
         from ..report.figures import draw_table

@@ -190,8 +190,7 @@ def _of_one_trial(args: _GateOptions) -> _Judged:
     better = trial.metric(metric).better
     if args.better not in (None, better):
         what = f"in this trial {better} values are better"
-        fix = f"leave out --better {args.better}"
-        raise UsageError(what, args.source, fix)
+        raise UsageError(what, args.source, f"leave out --better {args.better}")
     wanted = _wanted(trial, named[1], args.variant)
     failing = tuple(name for name in wanted if all_failed(trial, name))
     if failing and not trial.candidates.any() and ever_succeeded(trial, trial.manifest.baseline):

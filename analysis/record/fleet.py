@@ -79,7 +79,6 @@ class Fleet(Stored):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its hosts, in their order."""
         return tuple(one.host for one in self.hosts)
 
     def with_job(self, host: str, job: str) -> Fleet:

@@ -474,7 +474,6 @@ class NamedCommit:
 
     @property
     def short(self) -> str:
-        """The SHA's first seven signs."""
         return self.commit[:7]
 
     @property

@@ -74,7 +74,6 @@ class Printer:
             self.beneath.flush()
 
     def isatty(self) -> bool:
-        """Tell whether a person is watching."""
         return self.beneath.isatty()
 
     def fileno(self) -> int:
@@ -108,7 +107,6 @@ class Printer:
 
 
 def printer_on(stream: object) -> Printer:
-    """Give the printer that a stream is, or one on it."""
     return stream if isinstance(stream, Printer) else Printer(cast("TextIO", stream))
 
 
@@ -190,7 +188,6 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write several files into a folder, by their names."""
     for name, text in texts.items():
         write_file(folder / name, text)
 

@@ -77,7 +77,6 @@ _decode = json.JSONDecoder(parse_constant=_no_constant).raw_decode
 
 
 def shaped(kind: type[T], data: object, name: str = "it") -> T:
-    """Make a record of a JSON value."""
     record: T = _record(kind, name)(data, "")  # type: ignore[arg-type]  # a class is hashable
     return record
 
@@ -351,7 +350,6 @@ def records_of(path: Path, kind: type[T]) -> Iterator[tuple[T, dict[str, Any]]]:
 
 
 def are_objects(lines: Iterable[bytes]) -> bool:
-    """Tell whether each line holds an object of JSON."""
     try:
         return all(isinstance(parse(line.rstrip(b"\n")), dict) for line in lines)
     except ShapeError:

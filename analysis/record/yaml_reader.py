@@ -183,7 +183,6 @@ class Document:
         return mark if offset < 0 else self.mark_of(offset, offset + len(part))
 
     def mark_of(self, start: int, end: int) -> Mark:
-        """Make the mark of the text between two offsets."""
         line = bisect_right(self._starts, start)
         column = start - self._starts[line - 1] + 1
         return Mark(line=line, column=column, start=start, end=end, width=max(end - start, 1))
@@ -226,8 +225,7 @@ class _Walk:
             )
 
     def _node(self, event: Any, path: Location) -> Value:  # noqa: ANN401 - yaml has no types here
-        mark = self._mark(event)
-        self.document.marks[path] = mark
+        self.document.marks[path] = self._mark(event)
         if isinstance(event, yaml.AliasEvent):
             self._stop(event, f"the alias '*{event.anchor}' is not allowed", "write the value out")
         if event.anchor is not None:
@@ -420,9 +418,7 @@ class Faults:
         self.report(at, what, fix, key=True)
 
     def missing(self, name: str, at: Location) -> None:
-        """Report that the mapping at `at` lacks a key."""
-        what = f"{quote(name)} is missing{inside(at)}"
-        self.report(at, what, "add it", key=bool(at))
+        self.report(at, f"{quote(name)} is missing{inside(at)}", "add it", key=bool(at))
 
     def report(
         self,
