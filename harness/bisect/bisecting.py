@@ -409,7 +409,6 @@ class Sessions:
         )
 
     def carried_out(self) -> Bisection:
-        """Search, and give what was found."""
         if not self.journal.sessions:
             self._store()
         with contextlib.suppress(EndNotBuiltError):
@@ -533,7 +532,6 @@ class Sessions:
         return self._campaigns[name]
 
     def trial(self, name: str) -> Any:  # noqa: ANN401 - what analysis.history reads
-        """Read one of the bisection's trials."""
         path = self.journal.folder / name
         return _read(path, (path / MEASUREMENTS).stat().st_size)
 

@@ -358,8 +358,7 @@ def digest_of_sources(tree: Path, names: Sequence[str]) -> str:
             content = sha256_of(path) or "unreadable"
         else:
             kind, content = "none", ""
-        line = f"{name}\0{kind}\0{content}\0"
-        total.update(line.encode("utf-8", "surrogateescape"))
+        total.update(f"{name}\0{kind}\0{content}\0".encode("utf-8", "surrogateescape"))
     return total.hexdigest()
 
 

@@ -105,7 +105,6 @@ class KeptTrees:
         (self.folder / f"{key}.new").replace(self.folder / f"{key}.json")
 
     def forget(self, key: str) -> None:
-        """Delete a record, and then its tree."""
         (self.folder / f"{key}.json").unlink(missing_ok=True)
         remove_tree(self.folder / key)
 
@@ -218,7 +217,6 @@ class Workshop:
         kept_locks.add(lock)
 
     def __exit__(self, *_: object) -> None:
-        """Remove the clone."""
         try:
             with stored(self.folder):
                 self._clone.remove()
@@ -332,8 +330,7 @@ class Workshop:
         seed = layout_seed(self._recipe.campaign.seed, 0, commit.variant)
         named = dataclasses.replace(build, variant=commit.variant, cwd=place)
         named = filled(named, {LAYOUT_SEED: str(seed)})
-        environment = _TIME | self._environment
-        commands.build(named, environment, logs, timeout_s=limit)
+        commands.build(named, _TIME | self._environment, logs, timeout_s=limit)
 
     def _failed(self, commit: Commit, key: str, what: str, logs: Path, seconds: float) -> NotBuilt:
         """Keep why a commit was not built; a full disk is no property of a commit."""

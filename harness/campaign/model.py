@@ -219,7 +219,6 @@ class Protocol:
 
     @property
     def repeating(self) -> bool:
-        """Whether runs that were disturbed are repeated."""
         return self.disturbed == "repeat"
 
     def passes_at_most(self, sessions: int) -> int:
@@ -346,7 +345,6 @@ class Campaign:
 
     @property
     def built_each_session(self) -> tuple[str, ...]:
-        """The variants that each session builds anew."""
         return tuple(build.variant for build in self.builds if build.each == "session")
 
     def cell(self, benchmark: str, variant: str) -> Cell:

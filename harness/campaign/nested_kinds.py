@@ -210,7 +210,6 @@ def chosen_cpus(given: Any, at: Location, faults: Faults) -> Any:  # noqa: ANN40
 
 
 def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`
-    """Report that a mapping is needed."""
     what = f"must be a mapping of keys, not {described(value)}"
     return faults.value(
         at, what, _fix_of(value) or "write it as {key: value}, or as indented lines 'key: value'"

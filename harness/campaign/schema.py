@@ -389,8 +389,7 @@ def check_shape(document: Document) -> tuple[dict[str, Any] | None, Faults]:
     faults = Faults(document)
     if not isinstance(document.value, dict):
         what = f"a campaign is a mapping of keys, not {described(document.value)}"
-        fix = "begin with 'name: ...'; 'fairtrial init' writes one"
-        faults.report((), what, fix)
+        faults.report((), what, "begin with 'name: ...'; 'fairtrial init' writes one")
         return None, faults
     given = CAMPAIGN.right_keys(document.value, (), faults)
     if "name" not in given:  # the rest is looked at all the same
@@ -400,7 +399,6 @@ def check_shape(document: Document) -> tuple[dict[str, Any] | None, Faults]:
 
 
 def known_keys(path: Location) -> tuple[str, ...]:
-    """Give the keys that may stand in the mapping at `path`."""
     return tuple(section_at(path).keys)
 
 
