@@ -94,8 +94,7 @@ def bisect(*, args: _Options, out: TextIO, err: TextIO) -> int:
 
     from ..bisect.bisecting import question_of
 
-    request = request_of(args)
-    question = question_of(request)
+    question = question_of(request_of(args))
     with judging_with(question.asked.warmup_iterations):  # of a resumed one, as it was asked
         return _search(question, args, out, err)
 

@@ -193,7 +193,6 @@ class BisectView(PartView, OneLineView):
         super().say(shown_lines(text))
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
-        """Begin to draw the runs of a session."""
         self._planned, self._runs = total - done, 0
         self._begin(f"session {self.sessions + 1}")
 

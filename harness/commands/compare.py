@@ -123,8 +123,7 @@ def _measure(args: Comparing, out: Printer, err: TextIO) -> int:
 def _resume(args: Comparing, out: Printer, err: TextIO) -> int:
     for option in begun_with(args):
         what = f"{option} is chosen when a comparison begins"
-        fix = f"leave it out, or measure anew with {option}"
-        raise UsageError(what, "--resume", fix)
+        raise UsageError(what, "--resume", f"leave it out, or measure anew with {option}")
     if not args.quiet:
         which = args.resume or "the newest comparison"
         cap = "" if args.for_s is None else f", at most {about_exactly(args.for_s)} more"

@@ -70,7 +70,6 @@ class View:
         self._session = 1
 
     def say(self, text: str) -> None:
-        """Write a line, unless quiet."""
         if not self._quiet:
             self.insist(text)
 
@@ -136,7 +135,6 @@ class View:
             self._bar.start()
 
     def run_started(self, run: PlannedRun) -> None:
-        """Show which cell is being executed."""
         self._session = run.session
         self._now = run
         self.tick()
@@ -290,7 +288,6 @@ class PartView(View):
         self._runs = self._planned = 0
 
     def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - a Watcher's
-        """Take the time to draw."""
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
@@ -301,12 +298,10 @@ class PartView(View):
         self._planned = max(self._runs, total)
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
-        """Say what is measured where, if verbose."""
         if self._verbose:
             super().opened(trial, campaign, prepared)
 
     def findings(self, findings: Iterable[Finding]) -> None:
-        """Say what was found on the host, if verbose."""
         if self._verbose:
             super().findings(findings)
 
@@ -449,7 +444,6 @@ class CompareView(OneLineView):
         self._on, self._started_runs = True, False
 
     def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
-        """Take the time to draw."""
         if not self._started_runs:
             self._started_runs, self._began = True, time.monotonic()
         self.tick()

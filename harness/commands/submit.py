@@ -94,8 +94,7 @@ def _first(args: _Options) -> Submission:
         wait_s=args.wait_for_lock,
         arguments=checked_arguments(args.sbatch),
     )
-    campaign = load_campaign(args.campaign, seed=args.seed)
-    return submission_of(campaign, wishes, args.dir)
+    return submission_of(load_campaign(args.campaign, seed=args.seed), wishes, args.dir)
 
 
 def _again(args: _Options) -> Submission:
@@ -223,6 +222,5 @@ def cancel(*, fleet: Path, json: bool, quiet: bool, out: TextIO, err: TextIO) ->
     from ..fleet.status import cancel as end_jobs
     from .live_view import View
 
-    done = end_jobs(fleet, View(err, quiet=quiet).say)
-    write_result(done, out, as_json=json)
+    write_result(end_jobs(fleet, View(err, quiet=quiet).say), out, as_json=json)
     return 0

@@ -140,9 +140,8 @@ def _wish(args: _Options, argv: list[str]) -> Wish:
         return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
     from ..campaign.resolve import load_campaign
 
-    campaign = load_campaign(args.campaign)
     return Wish(
-        setting=campaign.isolation.cpus,
+        setting=load_campaign(args.campaign).isolation.cpus,
         offline_sibling=args.offline_sibling,
         inside=bool(argv),
     )
@@ -183,8 +182,7 @@ def _is_root() -> bool:
 
 def _must_be_root(fix: str) -> None:
     if not _is_root():
-        what = "only root may change settings of the host"
-        raise HostError(what, None, fix)
+        raise HostError("only root may change settings of the host", None, fix)
 
 
 def _confirm() -> None:

@@ -645,9 +645,8 @@ def _least_cpus(campaign: Campaign) -> dict[str, int]:
     """
     if not campaign.services:
         return {}
-    wanted: set[int] = set()
-    for setting in (campaign.isolation.cpus, *(one.cpus for one in campaign.services)):
-        wanted |= set(setting) if isinstance(setting, tuple) else set()
+    settings = (campaign.isolation.cpus, *(one.cpus for one in campaign.services))
+    wanted = {number for setting in settings if isinstance(setting, tuple) for number in setting}
     apart = any(one.cpus == "auto" and not one.share_cpus for one in campaign.services)
     least = max((number + 1 for number in wanted), default=0)
     return {"mincpus": max(least, len(wanted) + 1, 3 if apart else 2)}
