@@ -183,8 +183,7 @@ class CounterReader:
 
     def pressure_us(self, what: Pressed) -> int | None:
         """Give how long some process has waited for a resource since boot, in microseconds."""
-        data = self._tree.poll(f"{PRESSURE}/{what}", 256) or b""
-        match = _TOTAL.match(data)
+        match = _TOTAL.match(self._tree.poll(f"{PRESSURE}/{what}", 256) or b"")
         return None if match is None else int(match.group(1))
 
     def temperature_c(self) -> float | None:

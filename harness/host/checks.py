@@ -137,8 +137,7 @@ def perf_rate(situation: Situation) -> Finding:
     if rate <= 1:
         return found("ok", "profilers may sample once a second at most", where)
     what = f"a profiler may interrupt the runs up to {counted(rate, 'time')} a second"
-    fix = "sudo sysctl kernel.perf_event_max_sample_rate=1"
-    return found("warn", what, where, fix)
+    return found("warn", what, where, "sudo sysctl kernel.perf_event_max_sample_rate=1")
 
 
 @check("a slow clock adds its own cost to every short run, and steps are coarser")

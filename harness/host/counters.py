@@ -106,7 +106,6 @@ class Pmus:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All PMUs."""
         return self._tree.names(DEVICES) or ()
 
     @property

@@ -71,7 +71,6 @@ class Tree:
         self._open: dict[str, int | None] = {}
 
     def path(self, path: str) -> Path:
-        """Give the real place of `path`."""
         return self.root / path.lstrip("/")
 
     def text(self, path: str) -> str | None:
@@ -85,7 +84,6 @@ class Tree:
         return None if text.lower() in _NO_VALUE else text
 
     def number(self, path: str) -> int | None:
-        """Give the file's one whole number, or None."""
         return whole(self.text(path))
 
     def cpus(self, path: str) -> tuple[int, ...] | None:
@@ -552,7 +550,6 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The check's name, that of its function."""
         return self.before.__name__
 
 

@@ -189,7 +189,6 @@ class RunningServices:
         return {label: one.processes() for label, one in self._processes.items() if one.stands}
 
     def serving(self, variant: str) -> tuple[str, ...]:
-        """Give the labels of the services that runs of a variant use."""
         return tuple(one.label for one in self.services if one.serves(variant))
 
     @property
@@ -419,8 +418,7 @@ class RunningServices:
         }
 
     def _choose(self, one: Service) -> None:
-        fixed = one.ready.port
-        self._ports[one.label] = fixed or free_port(set(self._ports.values()))
+        self._ports[one.label] = one.ready.port or free_port(set(self._ports.values()))
 
     def _move(self, one: Service) -> None:
         before = self._ports[one.label]

@@ -407,7 +407,6 @@ class ServiceMeter:
         self._before: dict[str, Reading] = {}
 
     def begin(self, variant: str) -> None:
-        """Read those that a variant's run uses."""
         if self._names:
             self._before = self._read(variant, reset=self._resets)
             self._peaks = {} if self._groups is None else self._new_peaks(variant, self._groups)
@@ -481,7 +480,6 @@ class HookLeftovers:
         self._names: dict[str, None] = {}
 
     def begin(self) -> None:
-        """Read them before a run."""
         pids = tuple(self._left())
         self._before = read(pids, self._proc) if pids else None
 

@@ -242,8 +242,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
     path, manifest, campaign = begun.path, begun.manifest, begun.campaign
     sessions = begun.sessions
     if manifest.status == "complete" and sessions == manifest.sessions:
-        drifts = campaign_drift(path, manifest, campaign)
-        refuse(path, drifts, campaign, complete=True)
+        refuse(path, campaign_drift(path, manifest, campaign), campaign, complete=True)
         reason, judges = "it was complete already", None
         asked = judged_since(manifest.judge, campaign.judge, utc_now())
         if asked != manifest.judge:

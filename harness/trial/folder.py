@@ -115,8 +115,7 @@ def _holder(cpu: int) -> str:
                 pid, uid, namespace = int(match[2]), int(match[3]), int(match[4])
                 if namespace != _namespace():
                     return f"process {pid}, {whose(uid)}, in another container"
-                trial = _trial_of(pid)
-                return f"{trial}process {pid}, {whose(uid)}"
+                return f"{_trial_of(pid)}process {pid}, {whose(uid)}"
         time.sleep(_LOOK_S)  # it has its lock, and is about to say so
     return "its process is unknown"
 

@@ -210,8 +210,7 @@ def prepare(
     """Look at the host before anything of the trial is executed or written."""
     host = Host()
     state = host.read()
-    measured = cpus.targets or state.usable
-    state = host.read(measured)
+    state = host.read(cpus.targets or state.usable)
     free = free_space(folder)
     needed = room_needed(campaign, sessions, kept_bytes=kept_bytes)
     plan = counter_plan(campaign, host, state, cpus.targets)
@@ -433,7 +432,6 @@ class TrialContext:
         return filled(cell, {LAYOUT_SEED: str(self.seed_of(variant, session))})
 
     def seed_of(self, variant: str, session: int) -> int:
-        """Give the seed of a variant's layout in a session."""
         manifest = self.store.manifest
         return layout_seed(manifest.seed, session, variant, manifest.node)
 
