@@ -124,10 +124,7 @@ def write_answer(
 def write_exports(answer: CompareAnswer, files: Mapping[str, str], out: Printer) -> None:
     """Write files, or to `out` what goes to standard output: kind (``json``, ``csv``, ``markdown``) -> path.
 
-    Raises
-    ------
-    UsageError
-        If one cannot be written; the trial is kept in any case.
+    Raises UsageError if one cannot be written; the trial is kept in any case.
     """
     for kind, path in files.items():
         try:

@@ -156,10 +156,7 @@ def write_profile(folder: Path, profile: Profile, cells: Iterable[SampledCell]) 
 def read_profile(folder: Path) -> StoredProfile:
     """Read the profile in a folder.
 
-    Raises
-    ------
-    StoreError
-        If there is none, it is damaged, or a later version wrote it in another form.
+    Raises StoreError if there is none, it is damaged, or a later version wrote it in another form.
     """
     path = folder / PROFILE
     if not os.path.lexists(path):

@@ -447,10 +447,7 @@ def packed(values: Sequence[float]) -> tuple[bytes, StoredSamples]:
 def read_samples(path: Path, about: StoredSamples) -> bytes:
     """Read the doubles of a file and hold them against its row; no more is unpacked than that says.
 
-    Raises
-    ------
-    StoreError
-        If they were not kept, or the file is gone, torn or changed.
+    Raises StoreError if they were not kept, or the file is gone, torn or changed.
     """
     if about.sha256 is None:
         raise StoreError(

@@ -157,10 +157,7 @@ class UnitError(ValueError):
 def number_in(text: str, unit: str) -> float:
     """Give the number of a text in `unit`; one without a unit of its own is in that already.
 
-    Raises
-    ------
-    UnitError
-        If it is no finite number, or its unit is not known or measures something else.
+    Raises UnitError if it is no finite number, or its unit is not known or measures something else.
     """
     parts = None
     if len(text) > _LONGEST:
@@ -328,10 +325,7 @@ def _tag_and_payload(line: str) -> tuple[str | None, str] | None:
 def decoded(payload: str) -> HdrHistogram:
     """Read one histogram: base64 of version 2, compressed.
 
-    Raises
-    ------
-    DistributionError
-        If it is none.
+    Raises DistributionError if it is none.
     """
     try:
         packed = base64.b64decode(payload, validate=True)
@@ -441,10 +435,7 @@ class Percentiles:
 def read_percentiles(text: str, unit: str) -> Percentiles:
     """Read the table of a run, in `unit`.
 
-    Raises
-    ------
-    DistributionError
-        If there is none, or more than one, or a time cannot be read.
+    Raises DistributionError if there is none, or more than one, or a time cannot be read.
     """
     tables = [one for one in _TABLE.finditer(text) if "Uncorrected" not in one[1]]
     if len(tables) != 1:
@@ -526,10 +517,7 @@ def is_distribution(rule: MetricRule) -> bool:
 def read_distribution(rule: MetricRule, text: str) -> Distribution:
     """Read a metric whose rule has `hlog` or `percentiles`.
 
-    Raises
-    ------
-    DistributionError
-        If the text is damaged, or does not hold what was asked for.
+    Raises DistributionError if the text is damaged, or does not hold what was asked for.
     """
     try:
         if rule.hlog is not None:

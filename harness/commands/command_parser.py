@@ -232,10 +232,7 @@ class CommandParser(argparse.ArgumentParser):
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """Read a whole command line.
 
-        Raises
-        ------
-        UsageError
-            If it is wrong: with what was meant, if something is like it.
+        Raises UsageError if it is wrong: with what was meant, if something is like it.
         """
         asked = self.commands.get(words[0], self) if words else self
         found: argparse.Namespace
@@ -352,10 +349,8 @@ def parser_of(names: Sequence[str]) -> CommandParser:
 def parser_for(word: str) -> CommandParser:
     """Give the parser of a command line that begins with a word: it knows that command alone.
 
-    Raises
-    ------
-    UsageError
-        If there is no such command or option; with the one that was meant, if one is like it.
+    Raises UsageError if there is no such command or option; with the one that was meant, if one is
+    like it.
     """
     if word in TABLE or word in commands():
         return parser_of([word])

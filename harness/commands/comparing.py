@@ -76,10 +76,7 @@ class Manner:
 def argv_of(one: WantedCommand) -> list[str]:
     """Split a command into arguments, or hand it to its shell as one.
 
-    Raises
-    ------
-    UsageError
-        If it is empty, or a quote is left open.
+    Raises UsageError if it is empty, or a quote is left open.
     """
     try:
         if one.shell is not None:
@@ -109,12 +106,8 @@ def shell_sign(command: str) -> str | None:
 def manner_of(options: Comparing, wanted: Sequence[WantedCommand], folder: Path) -> Manner:
     """Check the options about executing, and say how each command is executed in `folder`.
 
-    Raises
-    ------
-    UsageError
-        If an option is out of its bounds, or a text is not UTF-8.
-    LaunchError
-        If a program is not there, or the standard input is none.
+    Raises UsageError if an option is out of its bounds, or a text is not UTF-8; LaunchError if a
+    program is not there, or the standard input is none.
     """
     _check_texts(options, wanted, folder)
     codes = tuple(options.exit or (0,))
@@ -341,10 +334,7 @@ def try_commands(wanted: Sequence[WantedCommand], manner: Manner) -> list[Tried]
 
     A command that prints is executed once more, for the difference between ``/dev/null`` and a pipe.
 
-    Raises
-    ------
-    LaunchError
-        If one fails: with the last lines that it wrote to its standard error.
+    Raises LaunchError if one fails: with the last lines that it wrote to its standard error.
     """
     plain = Isolation()
     environment = base_environment(plain, os.environ)
@@ -456,10 +446,7 @@ def unread_input(stream: TextIO | None) -> bool:
 def attempt(args: Comparing, err: TextIO) -> int:
     """Execute ``--try COMMAND`` with the environment and the input of measured runs; give 0, or 1 if it failed.
 
-    Raises
-    ------
-    LaunchError
-        If its program is not there.
+    Raises LaunchError if its program is not there.
     """
     refuse_beside_try(args)
     (one,) = wanted_commands(Comparing(**vars(args) | {"commands": [args.attempt]}))

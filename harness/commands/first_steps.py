@@ -121,10 +121,7 @@ def completion(*, shell: str, json: bool, out: TextIO) -> int:
 def schema(command: str) -> str:
     """Give the JSON Schema of what a command prints with ``--json``.
 
-    Raises
-    ------
-    UsageError
-        If the command prints no JSON, or fairtrial is not installed as a package.
+    Raises UsageError if the command prints no JSON, or fairtrial is not installed as a package.
     """
     from analysis.errors import UsageError
 

@@ -215,10 +215,7 @@ class WantedCommand:
 def wanted_commands(args: Comparing) -> tuple[WantedCommand, ...]:
     """Give all commands of a command line, the baseline first.
 
-    Raises
-    ------
-    UsageError
-        If parameters, names or the baseline do not fit the commands.
+    Raises UsageError if parameters, names or the baseline do not fit the commands.
     """
     parameters = dict(_parameters(args))
     each = itertools.product(*parameters.values())
@@ -338,10 +335,7 @@ def _named(found: list[WantedCommand], names: Sequence[str]) -> list[WantedComma
 def named_variants(wanted: Sequence[WantedCommand]) -> tuple[WantedCommand, ...]:
     """Give each command the name of its variant: letters and digits of what it is called.
 
-    Raises
-    ------
-    UsageError
-        If two have one name.
+    Raises UsageError if two have one name.
     """
     found: list[WantedCommand] = []
     for one in wanted:

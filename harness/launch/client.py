@@ -310,10 +310,7 @@ class LauncherClient:
     def ended(self) -> Execution | None:
         """Give how the program ended that was begun; None while it lives.
 
-        Raises
-        ------
-        LaunchError
-            If it could not be started, or its launcher died.
+        Raises LaunchError if it could not be started, or its launcher died.
         """
         return self._reply() if self._answers(0.0) else None
 

@@ -363,10 +363,7 @@ class ServiceProcess:
     def start(self, service: Service, environment: Mapping[str, str], log: Path) -> None:
         """Start it, or what it has become with other ports.
 
-        Raises
-        ------
-        ServiceFailedError
-            If its program cannot be found.
+        Raises ServiceFailedError if its program cannot be found.
         """
         self.service, self.log, self._ended, self._searched = service, log, None, 0
         env = {**environment, **service.env}

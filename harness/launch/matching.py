@@ -199,10 +199,8 @@ class Matching:
     def text(self, path: Path) -> str:
         """Give what a file holds.
 
-        Raises
-        ------
-        OSError
-            If it is not there, is no regular file, or holds more than the limit; strerror says it in words.
+        Raises OSError if it is not there, is no regular file, or holds more than the limit;
+        strerror says it in words.
         """
         with opened_output(path) as file:
             data = file.read(self._limit + 1)

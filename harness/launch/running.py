@@ -238,10 +238,7 @@ class RunningServices:
     def standing(self, session: int, outputs: Path, tell: Callable[[str], None]) -> Iterator[None]:
         """Have all services of the session stand while the block lasts; whatever ends it, none is left.
 
-        Raises
-        ------
-        ServiceFailedError
-            If one cannot be started or is not ready in time.
+        Raises ServiceFailedError if one cannot be started or is not ready in time.
         """
         self._tell, self._outputs, self._stem = tell, outputs, f"session{session}"
         self._in_vain.clear()
@@ -258,12 +255,8 @@ class RunningServices:
     def before_run(self, variant: str) -> None:
         """Have the services of a variant's run stand: those of runs are started, who died is started again.
 
-        Raises
-        ------
-        ServiceFailedError
-            If one cannot be started, or is not ready in time: the run has failed.
-        LaunchError
-            If one could not be started three times in a row: the trial ends.
+        Raises ServiceFailedError if one cannot be started, or is not ready in time: the run has
+        failed; LaunchError if one could not be started three times in a row: the trial ends.
         """
         if not self.services:
             return

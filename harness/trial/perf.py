@@ -366,10 +366,7 @@ def plain_environment(environment: Mapping[str, str] | None = None) -> dict[str,
 def permission_of(tree: Tree) -> Permission:
     """Read what the kernel lets this process sample.
 
-    Raises
-    ------
-    HostError
-        If that is nothing.
+    Raises HostError if that is nothing.
     """
     level = tree.number(PARANOID)
     if level is None:
@@ -392,10 +389,8 @@ def permission_of(tree: Tree) -> Permission:
 def find_perf(tree: Tree | None = None) -> Perf:
     """Find perf and try what it samples: some 0.3 s. `tree` is the host's, asked for where it is not given.
 
-    Raises
-    ------
-    HostError
-        If there is no perf that works here; the fix says what to install, or to permit.
+    Raises HostError if there is no perf that works here; the fix says what to install, or to
+    permit.
     """
     allowed = permission_of(tree or Tree(Path("/")))
     path = shutil.which("perf")

@@ -291,10 +291,7 @@ class Sitting:
     def add(self, row: Measurement) -> None:
         """Count a row.
 
-        Raises
-        ------
-        CapReached
-            If each of the first runs of a command has failed.
+        Raises CapReached if each of the first runs of a command has failed.
         """
         self._values.add(row)
         if row.warmup or row.repeats is not None or row.variant in self._held:
@@ -493,12 +490,8 @@ def _sat(
 def comparison_to_resume(folder: Path, named: Path | None) -> Path:
     """Give the comparison to go on with: the one that was named, else the newest in the folder.
 
-    Raises
-    ------
-    StoreError
-        If its looks are over, or it planned one look only; the fix says what to do.
-    UsageError
-        If there is none.
+    Raises StoreError if its looks are over, or it planned one look only; the fix says what to do;
+    UsageError if there is none.
     """
     path = named
     if path is None:
