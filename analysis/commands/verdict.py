@@ -128,8 +128,7 @@ def _gate(
     again += allow_missing_words(allowed)
     again += ["--on", on] * (on != "suite")
     again += ["--confidence", str(args.confidence)] * (args.confidence != _CONFIDENCE)
-    following = next_of_gate(answer, found.verdict, found.manifest, again)
-    return replace(answer, following=following)
+    return replace(answer, following=next_of_gate(answer, found.verdict, found.manifest, again))
 
 
 def _of_fleet(args: _GateOptions) -> _Judged | None:

@@ -361,8 +361,7 @@ class Workshop:
                 shutil.copy2(source, path)
             if sha256_of(path) != digest:
                 what = "the input has changed since the bisection began"
-                fix = "put it back as it was, or begin anew"
-                raise StoreError(what, str(source), fix)
+                raise StoreError(what, str(source), "put it back as it was, or begin anew")
 
     def _tracked(self, commit: Commit) -> list[str]:
         words = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.commit)

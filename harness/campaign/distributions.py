@@ -98,8 +98,7 @@ def stopping_by_builds(cells: Iterable[Cell], decides: Iterable[str]) -> Iterato
             what = (
                 f"'stop' counts runs, and {quote(name)}, which is judged, is a number of the builds"
             )
-            fix = "leave 'stop' out, or judge a metric of the runs"
-            yield ("protocol", "stop"), what, fix
+            yield ("protocol", "stop"), what, "leave 'stop' out, or judge a metric of the runs"
 
 
 # --- Metrics that are quantiles of another metric's values in a run: ``latency.p99``.

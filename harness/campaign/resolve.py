@@ -489,8 +489,7 @@ def one_cell(campaign: Campaign, named: str) -> Campaign:
     """Give a campaign of one cell, executed once after one warm-up, its output kept."""
     benchmark, colon, variant = named.partition(":")
     if not colon:
-        what = f"'{named}' names no cell"
-        raise UsageError(what, "--only", "write --only BENCHMARK:VARIANT")
+        raise UsageError(f"'{named}' names no cell", "--only", "write --only BENCHMARK:VARIANT")
     for kind, name, names in (
         ("benchmark", benchmark, campaign.benchmarks),
         ("variant", variant, campaign.variants),

@@ -66,8 +66,7 @@ def reproduce(*, args: _Options, out: TextIO, err: TextIO) -> int:
             raise UsageError(f"{option} goes without --rerun", None, fix)
         return _rerun(args, out, err)
     for option in args.given(*_ALONE, *["wait_for_lock"] * bool(args.wait_for_lock)):
-        what = f"{option} goes with --rerun"
-        raise UsageError(what, None, "add --rerun, or leave it out")
+        raise UsageError(f"{option} goes with --rerun", None, "add --rerun, or leave it out")
     from analysis.commands.share import write_reproduction
 
     return write_reproduction(

@@ -125,8 +125,7 @@ class ProcessorTime:
 
     def stolen_by_cpu(self) -> dict[int, int]:
         """Give the ticks that were taken from each CPU; empty where the kernel does not show it."""
-        rows = _STEAL_OF_CPU.findall(self._data)
-        return {int(number): int(ticks) for number, ticks in rows}
+        return {int(number): int(ticks) for number, ticks in _STEAL_OF_CPU.findall(self._data)}
 
     def _ticks(self, cpus: tuple[int, ...], columns: tuple[int, ...]) -> int | None:
         total = 0

@@ -216,8 +216,7 @@ def with_services(
     else:
         named = {name: set(wish.cpus) for name, wish in wishes.items() if wish.cpus != "auto"}
         alone = {n for name, cpus in named.items() if not wishes[name].share for n in cpus}
-        free = (n for n in plan.housekeeping if n not in set(plan.reserved) | alone)
-        kept = tuple(free)
+        kept = tuple(n for n in plan.housekeeping if n not in set(plan.reserved) | alone)
         if alone and not kept:
             what = f"the services on CPU {format_cpus(tuple(alone))} ({', '.join(named)}) leave none to fairtrial itself"
             fix = f"write 'share_cpus: on' there, or name fewer of CPUs {format_cpus(usable)}"

@@ -241,8 +241,7 @@ class Measurer:
                     if isinstance(found, Measurement):
                         return found
                     suspended += 1
-                    again = suspended <= MOST_REPEATS
-                    finding = finding_of_standstill(run, found, again=again)
+                    finding = finding_of_standstill(run, found, again=suspended <= MOST_REPEATS)
                     self._trial.look([finding], self._session)
                 except LauncherDiedError as died:  # that of hooks is a CommandFailedError
                     deaths += 1

@@ -104,8 +104,7 @@ def examine(
                 text = _first_words(stdout, conceal)
                 outcome, detail = "output-mismatch", f"{mismatch}; stdout: {text}"
             else:
-                sources = {"stdout": stdout, "stderr": stderr}
-                found = _read(cell, "run", sources, kept, matching)
+                found = _read(cell, "run", {"stdout": stdout, "stderr": stderr}, kept, matching)
                 outcome, detail = _within_bounds(cell, found.metrics)
         except (Unparsable, NotMatched) as error:
             outcome, detail = "unparsable", _cut(str(error))

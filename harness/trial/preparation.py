@@ -437,8 +437,7 @@ class TrialContext:
 
     def matching(self) -> Matching:
         """Give what reads the outputs of programs, up to the limit of the campaign."""
-        limit = self.campaign.isolation.output_limit_bytes
-        return Matching(self.interrupts, limit_bytes=limit)
+        return Matching(self.interrupts, limit_bytes=self.campaign.isolation.output_limit_bytes)
 
     def hook(self, name: str, command: Command, log: Path, variables: Mapping[str, str]) -> float:
         """Execute one hook with its output in `log`; give its duration in seconds."""

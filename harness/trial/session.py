@@ -120,8 +120,7 @@ class TrialRun(TrialContext):
 
         def tell(what: str) -> None:
             reason = "a service that begins anew has lost what it had in memory: runs before and behind it may differ"
-            found = warning("services", what, "services", reason=reason)
-            self.note("during", [found], session)
+            self.note("during", [warning("services", what, "services", reason=reason)], session)
 
         return self.services.standing(session, self.store.path / OUTPUTS, tell)
 
