@@ -42,8 +42,11 @@ def smt(situation: Situation) -> Finding:
         what = f"cpu{number} shares its core with {named(siblings)}: work there slows this CPU"
         if len(shared) > 1:
             what += f" (so do {len(shared) - 1} more measured CPUs)"
-        where = read(path_of("smt"), state.smt or "on")
-        return found("warn", what, where, f"echo off | sudo tee {path_of('smt')}")
+        fix = f"echo off | sudo tee {path_of('smt')}"
+        if state.smt != "on":  # the kernel has no such switch here
+            away = sorted({n for m in shared for n in shared[m] if n > m or n not in measured})
+            fix = f"echo 0 | sudo tee {' '.join(f'{CPU}/cpu{n}/online' for n in away)}"
+        return found("warn", what, read(path_of("smt"), state.smt or "absent"), fix)
     if not measured or any(cpu.siblings is None for cpu in situation.measured):
         return found("unknown", "the kernel does not show which CPUs share a core")
     if state.virtual not in {None, "none"}:
@@ -211,10 +214,10 @@ def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, .
         return found("ok", what, INTERRUPTS)
     busiest = max(counts, key=lambda name: counts[name])
     what += f", most from {busiest}"
-    number = busiest.split()[0]
-    fix = f"echo {format_cpus(others)} | sudo tee /proc/irq/{number}/smp_affinity_list"
-    if not others:
-        fix = "'fairtrial doctor' names the command that moves it to another CPU"
+    place = f"/proc/irq/{busiest.split()[0]}/smp_affinity_list"
+    fix = f"let a CPU that is not measured serve it: {place}"
+    if others:
+        fix = f"echo {format_cpus(others)} | sudo tee {place}"
     return found("warn", what, read(INTERRUPTS, f"{busiest}: {counts[busiest]}"), fix)
 
 
@@ -483,8 +486,8 @@ def throttle(situation: Situation) -> Finding:
 def throttle_between(interval: Interval) -> Finding:
     """Tell whether the processor was slowed down during the interval."""
     before, after = interval.before, interval.after
-    heat = _rise(before.throttled, after.throttled)
-    quota = _rise(before.quota_throttled, after.quota_throttled)
+    heat = rise(before.throttled, after.throttled)
+    quota = rise(before.quota_throttled, after.quota_throttled)
     if after.cooling and not heat:
         heat = 1
     if heat:
@@ -501,7 +504,8 @@ def throttle_between(interval: Interval) -> Finding:
     return found("ok", "not slowed down")
 
 
-def _rise(before: int | None, after: int | None) -> int | None:
+def rise(before: int | None, after: int | None) -> int | None:
+    """Say by how much a counter rose; one that began again, by nothing."""
     return None if before is None or after is None else max(0, after - before)
 
 

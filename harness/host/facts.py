@@ -438,14 +438,14 @@ def turbo(tree: Tree, cpus: tuple[int, ...]) -> KernelSwitch:
     value = tree.number(_NO_TURBO)
     if value in {0, 1}:
         return KernelSwitch(on=value == 0, path=_NO_TURBO, value=str(value))
+    off = KernelSwitch(on=None)
     for path in (*_BOOST, *(cpufreq(n, name) for n in cpus for name in ("boost", "cpb"))):
-        value = tree.number(path)
-        if value in {0, 1}:
-            return KernelSwitch(on=value == 1, path=path, value=str(value))
         word = tree.text(path)
-        if word in {"enabled", "disabled"}:
-            return KernelSwitch(on=word == "enabled", path=path, value=word)
-    return KernelSwitch(on=None)
+        if word in {"1", "enabled"}:
+            return KernelSwitch(on=True, path=path, value=word)
+        if word in {"0", "disabled"} and off.on is None:
+            off = KernelSwitch(on=False, path=path, value=word)
+    return off
 
 
 def smt_active(tree: Tree, cpus: Topology) -> bool | None:
