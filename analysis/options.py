@@ -332,7 +332,6 @@ def whole_sentence(says: str) -> str:
 
 
 def number(text: str) -> float:
-    """Read a number."""
     try:
         return float(text)
     except ValueError:

@@ -41,7 +41,6 @@ class YamlFile(Faults):
             raise CampaignError(sorted(self.problems, key=lambda one: one.place))
 
     def at(self, path: Location) -> Any:  # noqa: ANN401 - a value of YAML
-        """Give the value at a path."""
         found: Any = self.document.value
         for step in path:
             found = found[step]
@@ -84,7 +83,6 @@ class YamlFile(Faults):
         return None
 
     def texts(self, path: Location) -> list[str]:
-        """Give a list of texts."""
         return [text for one in self.items(path) if (text := self.text(one)) is not None]
 
     def number(self, path: Location) -> Decimal | None:
@@ -96,7 +94,6 @@ class YamlFile(Faults):
         return None
 
     def whole(self, path: Location, least: int, most: int) -> int | None:
-        """Give a whole number between two bounds."""
         value = self.at(path)
         written = isinstance(value, str) and re.fullmatch(r"\d{1,9}", value)
         if written and least <= int(value) <= most:
@@ -166,7 +163,6 @@ class StoredClaim:
     holds: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         about = plain(self.claim) | plain(self) | {"is": self.claim.relation}
         return {key: about[key] for key in (*_KEYS, "result", "found", "holds")}
 
@@ -200,7 +196,6 @@ def pointed(document: object, pointer: str) -> object:
 
 
 def weigh_claim(claim: Claim, document: object) -> Weighing:
-    """Tell whether a claim holds of what its command printed."""
     try:
         found = pointed(document, claim.value)
     except UsageError as error:
@@ -231,7 +226,6 @@ def said_of(claim: Claim) -> str:
 
 
 def claims_text(claims: Sequence[StoredClaim]) -> bytes:
-    """Give the bytes of ``claims.json``."""
     listed = [one.to_dict() for one in claims]
     document = {"schema": SCHEMA, "claims": listed}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
@@ -239,7 +233,6 @@ def claims_text(claims: Sequence[StoredClaim]) -> bytes:
 
 
 def read_stored_claims(data: bytes, where: str) -> tuple[StoredClaim, ...]:
-    """Read ``claims.json``."""
     try:
         document = parse(data.strip(), "claims.json")
         if not isinstance(document, dict) or not isinstance(document.get("claims"), list):

@@ -568,9 +568,7 @@ def _shown(value: Any) -> Any:  # noqa: ANN401 - JSON
         return _short(value)
     if isinstance(value, dict):
         return f"an object of {len(value)} keys"
-    if isinstance(value, list):
-        return f"a list of {len(value)} values"
-    return value
+    return f"a list of {len(value)} values" if isinstance(value, list) else value
 
 
 def _short(text: str) -> str:

@@ -122,8 +122,7 @@ def speedup_test(*, args: _Options, steps: bool, original: bool, json: bool, out
     if json:
         return 0
     if steps:
-        for test in suite.benchmarks:
-            out.write(f"\n{test}\n")
+        out.writelines(f"\n{test}\n" for test in suite.benchmarks)
     if files is not None:
         out.write(f"written: {', '.join(files.names)}\n")
     return 0

@@ -82,8 +82,7 @@ def plot(
         write_json(answer | cautions_to_dict(known), out)
         return 0
     out.write(f"{_set(headed(drawing.alt, metric))}\n")
-    for caution in known:
-        err.write(f"{_set(f'caution: {caution}')}\n")
+    err.writelines(f"{_set(f'caution: {caution}')}\n" for caution in known)
     return 0
 
 

@@ -303,10 +303,8 @@ def export(
     exported, cautions = read_exported(source, how, metric or ())
     made = target.write(exported)
     if not json:
-        for one in cautions:
-            err.write(f"caution: {one.text}\n")
-        for left in made.lost:
-            err.write(f"the file cannot hold: {left.text}\n")
+        err.writelines(f"caution: {one.text}\n" for one in cautions)
+        err.writelines(f"the file cannot hold: {left.text}\n" for left in made.lost)
     refused = bool(strict and made.lost)
     if not refused:
         _write(output, made.data, out, binary=target.binary)

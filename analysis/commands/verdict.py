@@ -456,7 +456,7 @@ def diff(
     exit code: 0 if they were compared, whatever the answer; with --exit-code: 0 reproduced, 1 partly
     or not reproduced, 7 undecided
     """
-    from ..importers.reader import open_trial, trial_and_variant
+    from ..importers.reader import called_alike, open_trial, trial_and_variant
     from ..verdict.comparison import compare_trials
 
     for path in (first, second):
@@ -469,6 +469,7 @@ def diff(
         open_trial(path, asked.level, asked.better, decimal=asked.decimal)
         for path in (first, second)
     )
+    new = called_alike(new, old, variants=True)
     answer = compare_trials(old, new, **asked.some("metric", "confidence", "margin"))
     show(answer, out, as_json=json, metric=None if answer.metric == "wall" else answer.metric)
     return answer.exit_code if exit_code else 0

@@ -262,7 +262,6 @@ _WHOLE = (
 
 
 def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
-    """Read all trials of a fleet as one."""
     each = dict(fleet.trials())
     one, *others = each.values()
     first = one.manifest
@@ -502,11 +501,9 @@ class MergedFleet:
     hosts: tuple[MergedHost, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         return {"fleet": str(self.fleet), "hosts": [one.to_dict() for one in self.hosts]}
 
     def __str__(self) -> str:
-        """Write it for a person."""
         lines = [f"{self.fleet}: a fleet of {figures.counted(len(self.hosts), 'host')}"]
         for one in self.hosts:
             made = "" if len(one.trials) == 1 else f", of {len(one.trials)} trials"

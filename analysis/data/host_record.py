@@ -109,9 +109,7 @@ def _safe(value: Any) -> Any:  # noqa: ANN401 - JSON types
         return without_homes(value)
     if isinstance(value, dict):
         return {without_homes(str(key)): _safe(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_safe(item) for item in value]
-    return value
+    return [_safe(item) for item in value] if isinstance(value, list) else value
 
 
 _GAPS = "gaps"  # the look at the clock before each session

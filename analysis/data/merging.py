@@ -414,7 +414,6 @@ class Merged:
     seams: tuple[tuple[str, str, tuple[Change, ...]], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         return {
             "trial": str(self.trial),
             "sessions": self.sessions,
@@ -427,7 +426,6 @@ class Merged:
         }
 
     def __str__(self) -> str:
-        """Write it for a person."""
         count = len(self.merged_from)
         lines = [f"{self.trial}: {count} trials, {self.sessions} sessions, {self.runs} runs"]
         for part in self.merged_from:

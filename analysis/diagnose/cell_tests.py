@@ -413,7 +413,7 @@ def session_shift(series: Series) -> CellTests:
 
 
 _FAR = 6.0  # robust standard deviations from the median of its series: a far run
-_NORMAL = 1.4826  # median absolute deviation to standard deviation, of a normal law
+NORMAL = 1.4826  # median absolute deviation to standard deviation, of a normal law
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -438,7 +438,6 @@ class Description:
 
 
 def described(table: RunTable, series: Series) -> Description:
-    """Describe all cells."""
     logs = np.where(series.present, table.logs[series.row], np.nan)
     ties, resolution = _readings(series)
     factor, lag_1 = np.ones(ties.shape), np.full(ties.shape, np.nan)
@@ -446,7 +445,7 @@ def described(table: RunTable, series: Series) -> Description:
         factor, lag_1 = _repetition(series), autocorrelation(series, 1)
     spread, session_sd, effective = _levels(series, logs, factor)
     apart = np.abs(logs - middle_of(logs)[:, :, None])
-    scale = _NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
+    scale = NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
         far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
     return Description(spread, session_sd, lag_1, effective, ties, resolution, far)

@@ -57,9 +57,9 @@ def diagnosed(
     if not table.in_order:
         for one in cells:
             one.pvalues[:] = one.pvalues if one.code in _ANY_ORDER else math.nan
-        apart = (replace(test, pvalue=None, size=None) for test in host)
-        each = zip(host, apart, strict=True)
-        host = tuple(x if x.code in _ANY_ORDER else none for x, none in each)
+        host = tuple(
+            x if x.code in _ANY_ORDER else HostTest(code=x.code, pvalue=None) for x in host
+        )
     of_hosts = [math.nan if test.pvalue is None else test.pvalue for test in host]
     pvalues = np.concatenate([*(test.pvalues for test in cells), of_hosts])
     corrected = adjusted(pvalues, "bh")
@@ -92,11 +92,8 @@ def diagnosed(
     movers = _movers(within or between)
     speeds = None
     if seen and table.ordered:  # of all runs, or of the cells that move
-        moving = table, series
-        if movers is not None and movers.variants:
-            some = host_tests.only_these(table, movers)
-            moving = some, cell_tests.series_of(some)
-        speeds = host_tests.host_speeds(*moving)
+        some = host_tests.only_these(table, movers) if movers and movers.variants else table
+        speeds = host_tests.host_speeds(some, cell_tests.series_of(some))
     return Diagnosis(
         name=name,
         metric=None,
@@ -336,8 +333,7 @@ def _waiting_runs(trial: Trial, chosen: Sequence[int]) -> Iterator[Finding]:
             left = int((disturbed & cell & trial.chosen).sum())
             text += f", after {figures.counted(again, 'repeat')} still {left}"
         timed = known & cell & np.isfinite(waited) & (wall > 0)
-        if timed.any():
-            share = float(waited[timed].sum() / wall[timed].sum())
+        if timed.any() and (share := float(waited[timed].sum() / wall[timed].sum())) > 0:
             text += f"; waiting was {100 * share:.2g} % of the time of all runs"
         own = {**names, "sessions": _sessions_of(trial, disturbed & cell), "size": float(count)}
         yield Finding(code="waited-for-cpu", **own, text=text)

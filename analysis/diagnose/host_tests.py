@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import chdtrc, kolmogorov, ndtr
 
 from ..stats.samples import Array as Floats, Flags, Integers, off_ticks
-from .cell_tests import LEAST, RunTable, Series, middle_of, midranks_along, two_sided
+from .cell_tests import LEAST, NORMAL, RunTable, Series, middle_of, midranks_along, two_sided
 
 # --- How fast the host was in each session.
 #
@@ -30,7 +30,6 @@ CLEAR = 4.0  # standard deviations within a speed: two speeds, not one that wand
 _LEAST_SHARE = 0.1  # of the runs, or it is some odd moments, no speed
 _CLIP = 10.0  # spreads of its cell: a far run must not make a level
 _WINDOWS_IN_ALL = 20
-_NORMAL = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +105,16 @@ def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
     logs = np.where(series.present, logs[series.row], np.nan).reshape(cells, -1)
     good = (np.isfinite(logs) == series.present.reshape(cells, -1)).all(axis=1)
     apart = logs - middle_of(logs)[:, None]
-    spread = _NORMAL * middle_of(np.abs(apart))
+    spread = NORMAL * middle_of(np.abs(apart))
     good &= spread > 0
     weight = np.zeros(cells)
     if good.any():
         # no cell counts more than a hundred of the typical ones
         weight[good] = 1 / np.maximum(spread[good], np.median(spread[good]) / 10) ** 2
     relative, weights, spreads = np.zeros((3, table.values.size))
-    row, there = series.row.reshape(cells, -1), series.present.reshape(cells, -1)
-    there = there & good[:, None]
-    relative[row[there]] = apart[there]
-    spreads[row[there]] = np.broadcast_to(spread[:, None], row.shape)[there]
-    weights[row[there]] = np.broadcast_to(weight[:, None], row.shape)[there]
+    there = series.present.reshape(cells, -1) & good[:, None]
+    rows, cell = series.row.reshape(cells, -1)[there], np.nonzero(there)[0]
+    relative[rows], spreads[rows], weights[rows] = apart[there], spread[cell], weight[cell]
     return relative, weights, spreads
 
 
@@ -157,7 +154,7 @@ def clearness(values: Floats, cut: float) -> float:
         return 0.0
     apart = float(np.median(high) - np.median(low))
     spreads = [float(np.median(np.abs(group - np.median(group)))) for group in (low, high)]
-    within = _NORMAL * math.sqrt((spreads[0] ** 2 + spreads[1] ** 2) / 2)
+    within = NORMAL * math.sqrt((spreads[0] ** 2 + spreads[1] ** 2) / 2)
     return apart / within if within > 0 else 0.0
 
 
@@ -189,9 +186,7 @@ def host_tests(table: RunTable, series: Series) -> tuple[HostTest, ...]:
     used = series.squares > 0
     if int(used.any(axis=1).sum()) < _CELLS or int(series.counts[used].sum()) < LEAST:
         return ()
-    scaled = series.scaled()
-    scores = np.zeros(table.values.size)
-    scores[series.row[series.present]] = scaled[series.present]
+    scores = _scores(table, series)
     return (
         _blocks(table, scores),
         *((_neighbours(table, series, scores),) if table.ordered else ()),
@@ -200,6 +195,14 @@ def host_tests(table: RunTable, series: Series) -> tuple[HostTest, ...]:
         *(_changes(table, series, scores) if table.ordered else ()),
         _sessions(series),
     )
+
+
+def _scores(table: RunTable, series: Series) -> Floats:
+    """Give the score of each run, nan where its series tells nothing: a middle rank is 0, and tells something."""
+    scores = np.full(table.values.size, np.nan)
+    used = series.present & (series.squares > 0)[:, :, None]
+    scores[series.row[used]] = series.scaled()[used]
+    return scores
 
 
 def _plain(p: float) -> float | None:
@@ -213,7 +216,7 @@ def _normal(z: float) -> float | None:
 
 def _blocks(table: RunTable, scores: Floats) -> HostTest:
     """Apply Friedman's test to blocks: cells are the judges, the blocks of a session what they rank."""
-    known = (table.block >= 0) & (scores != 0)
+    known = (table.block >= 0) & ~np.isnan(scores)
     sessions, blocks = len(table.sessions), int(table.block.max(initial=0)) + 1
     place = (table.session * blocks + table.block)[known]
     totals = np.bincount(place, scores[known], sessions * blocks).reshape(sessions, blocks)
@@ -308,7 +311,7 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     group[series.row[series.present]] = np.broadcast_to(of_series, series.row.shape)[series.present]
     first, second = np.arange(scores.size - 1), np.arange(1, scores.size)
     pair = (table.session[first] == table.session[second]) & (group[first] != group[second])
-    pair &= (scores[first] != 0) & (scores[second] != 0)
+    pair &= ~np.isnan(scores[first] + scores[second])
     first, second = first[pair], second[pair]
     if first.size < 30:  # for the normal law
         return HostTest(code="host-neighbours", pvalue=None)
@@ -332,7 +335,7 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     if variance <= 0:
         return HostTest(code="host-neighbours", pvalue=None)
     p = _normal(total / np.sqrt(variance))
-    size = max(-1.0, min(1.0, total / first.size))  # middle ranks left out, it may be larger
+    size = max(-1.0, min(1.0, total / first.size))  # more where far ranks have more neighbours
     return HostTest(code="host-neighbours", pvalue=p, size=size)
 
 
@@ -347,7 +350,7 @@ def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTe
         rows = np.flatnonzero(table.session == k)
         if rows.size < LEAST or weight <= 0 or int((weights[:, k] > 0).sum()) < _CELLS:
             continue
-        sums = np.abs(np.cumsum(scores[rows]))
+        sums = np.abs(np.nancumsum(scores[rows]))
         at = int(sums.argmax())
         yield HostTest(
             code="host-change",
@@ -554,8 +557,7 @@ def _parts(series: Series, test: HostTest) -> Parts | None:
 
 def _of_runs(table: RunTable, series: Series) -> Scored:
     """Score runs by their ranks, over short stretches within sessions: some runs of each variant, or blocks."""
-    scores = np.zeros(table.values.size)
-    scores[series.row[series.present]] = series.scaled()[series.present]
+    scores = _scores(table, series)
     places = table.session * (table.block.max(initial=0) + 1) + table.block
     stretch = np.where(table.block < 0, -1, places)
     if table.ordered:
@@ -564,13 +566,13 @@ def _of_runs(table: RunTable, series: Series) -> Scored:
             rows = np.flatnonzero(table.session == k)
             stretch[rows] = begin + np.arange(rows.size) // (_RUNS * variants)
             begin = int(stretch[rows].max(initial=begin)) + 1
-    stretch = np.where(scores == 0, -1, stretch)  # they tell nothing
+    stretch[np.isnan(scores)] = -1
     return Scored(scores, stretch, table.benchmark, table.variant)
 
 
 def _of_sessions(series: Series) -> Scored:
     ranks, complete = session_ranks(series)
     sessions = ranks.shape[1]
-    stretch = np.where(ranks == 0, -1, np.arange(sessions)).reshape(-1)
+    stretch = np.where(ranks.any(axis=1, keepdims=True), np.arange(sessions), -1).reshape(-1)
     cells = (np.repeat(one[complete], sessions) for one in (series.benchmark, series.variant))
     return Scored(ranks.reshape(-1), stretch, *cells)

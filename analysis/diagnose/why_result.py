@@ -224,7 +224,7 @@ class WhyAnswer(Result):
             title = f"Why: {one.variant} against {one.baseline} on {one.benchmark}"
             first = Section((Sentence(sentence_of(one)),))
             return Page(title=title, sections=(first, *evidence(one)), following=following)
-        sections = [Section(tuple(Sentence(sentence_of(one, WIDTH)) for one in known))]
+        sections = [Section(tuple(Sentence(sentence_of(one)) for one in known))]
         for one in known:
             title = f"{one.benchmark}: {one.variant} against {one.baseline}"
             sections.append(Section(tuple(evidence(one)), title=title))
@@ -544,7 +544,6 @@ def _decimals(why: Why) -> int:
 
 
 def time_text(why: Why, ms: float) -> str:
-    """Write milliseconds of a run for a table of the answer."""
     text = f"{ms:.{_decimals(why)}f}"
     return text.lstrip("-") if float(text) == 0 else text
 

@@ -442,9 +442,7 @@ def autocorrelation(x: Array) -> float:
         e[part] -= e[part].mean()
     one, two = (np.square(e[lag:] - e[:-lag]) for lag in (1, 2))
     low, high = (float(np.minimum(d, np.quantile(d, 0.75)).mean()) for d in (one, two))
-    if low <= 0:
-        return 0.0
-    return float(np.clip(high / low - 1.0, *_BETWEEN))
+    return 0.0 if low <= 0 else float(np.clip(high / low - 1.0, *_BETWEEN))
 
 
 def inflation_for(r: float | None, count: int) -> float:
@@ -570,7 +568,6 @@ class Alarm:
     reason: Withheld | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Give it as JSON types."""
         return dict(plain(self))
 
 

@@ -61,7 +61,6 @@ class Interval:
 
     @property
     def words(self) -> str:
-        """The cause in words."""
         return CAUSES[self.cause]
 
 
@@ -289,7 +288,8 @@ def _changed(history: History) -> str:
     newest, since = history.newest, history.since
     many, most = len(newest), max((len(one.values) for one in newest), default=0)
     if not any(one.enough for one in newest):
-        return f"{counted(most, 'night')}: {FEWEST} are needed to find a change"
+        ends = ("at most ", " of a series") if most < history.nights else ("", "")
+        return f"{ends[0]}{counted(most, 'night')}{ends[1]}: {FEWEST} are needed to find a change"
     if any(one.code == NO_NIGHT for one in history.cautions):
         latest = "" if history.last_at is None else f", the newest is {history.last_at[:_DATE]}"
         return f"no night since {since}{latest}"

@@ -281,9 +281,7 @@ def _session_log(cells: Sequence[NamedCell], metric: str) -> float | None:
         means = [fmean(row.values[metric]) for row in processes if row.values.get(metric)]
     if cell.better == "lower":
         means += [bound for one in cells for bound, *_ in one.cell.cut if bound is not None]
-    if not means or min(means) <= 0:
-        return None
-    return fmean(map(math.log, means))
+    return None if not means or min(means) <= 0 else fmean(map(math.log, means))
 
 
 def _ordered(found: Sequence[RawNight], given: Sequence[Path]) -> list[RawNight]:

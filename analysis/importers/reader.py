@@ -190,6 +190,36 @@ def _imported(path: Path, better: Better | None, decimal: Decimal | None) -> Tri
     return trial_of(gathered, path, better=better)
 
 
+def called_alike(trial: Trial, other: Trial, *, variants: bool) -> Trial:
+    """Call benchmarks, and variants, that have the name of their file, as that knows none, as in the other trial."""
+    manifest, others = trial.manifest, other.manifest
+    if {manifest.origin, others.origin} != {"imported"}:
+        return trial
+    from .gathering import name_of
+
+    mine, theirs = (name_of(one.campaign_path) for one in (manifest, others))
+
+    def called(names: tuple[str, ...], known: tuple[str, ...]) -> dict[str, str]:
+        new = theirs if theirs in {*known} - {*names} else mine
+        return {name: new if name == mine else name for name in names}
+
+    benches = called(manifest.benchmarks, others.benchmarks)
+    sides = called(manifest.variants, others.variants if variants else ())
+    return replace(
+        trial,
+        manifest=replace(
+            manifest,
+            benchmarks=tuple(benches.values()),
+            variants=tuple(sides.values()),
+            baseline=sides[manifest.baseline],
+        ),
+        failed=tuple(
+            replace(run, benchmark=benches[run.benchmark], variant=sides[run.variant])
+            for run in trial.failed
+        ),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """How sources are read.
@@ -260,8 +290,10 @@ class OpenedTrials:
     def read(self, path: Path) -> Trial:
         """Read a trial, the first time that it is asked for."""
         if path not in self._trials:
-            how = self.how
-            self._trials[path] = open_trial(path, better=how.better, decimal=how.decimal)
+            trial = open_trial(path, better=self.how.better, decimal=self.how.decimal)
+            for other in self._trials.values():
+                trial = called_alike(trial, other, variants=False)
+            self._trials[path] = trial
         return self._trials[path]
 
     def ask(self, sources: Sequence[str]) -> Reading:

@@ -500,5 +500,4 @@ class _ParquetColumns(Columns):  # pyarrow's
         return np.array([float_of(text, units) for text in coded.texts], np.float64)[coded.codes]
 
     def text_of(self, row: int, place: int) -> str:
-        """Give the text of a cell."""
         return _text(self.columns[place][row].as_py())

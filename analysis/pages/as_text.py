@@ -86,8 +86,9 @@ def _table(table: Table, width: int) -> list[str]:
     if _taken(_widest(columns)) > width:
         columns = [_without_shared(column) for column in columns]  # before any name is cut
     floors = [_floor(table, k, column) for k, column in enumerate(columns)]
+    keys = 1 + (len(columns) > 2 and any(isinstance(cell, Name) for cell in columns[1][1:]))
     lines: list[str] = []
-    for which, part in enumerate(_parts(floors, width)):
+    for which, part in enumerate(_parts(floors, width, keys)):
         sizes = _sizes([columns[k] for k in part], [floors[k] for k in part], width)
         heads = [column[0] for column in columns]
         cut = (_cut(columns[k], size, heads) for k, size in zip(part, sizes, strict=True))
@@ -97,7 +98,7 @@ def _table(table: Table, width: int) -> list[str]:
         texts = [
             (row, note)
             for row, note in zip(rows, table.notes * last or ("",) * len(rows), strict=True)
-            if not which or note or any(row[1:])
+            if not which or note or any(row[keys:])
         ]
         aligned = [_SIDES[table.columns[k].align] for k in part]
         if table.headed and (texts or not which):
@@ -150,13 +151,13 @@ def _cut(column: list[str], size: int, heads: Sequence[str]) -> list[str]:
     return [shorten(short[cell], size) if isinstance(cell, Name) else cell for cell in column]
 
 
-def _parts(floors: Sequence[int], width: int) -> list[list[int]]:
-    """Give the columns of each part: all in one, or as many as fit next to the first."""
-    parts = [[0]]
-    for k in range(1, len(floors)):
+def _parts(floors: Sequence[int], width: int, keys: int) -> list[list[int]]:
+    """Give the columns of each part: all in one, or as many as fit next to the first, the `keys`."""
+    parts = [[*range(keys)]]
+    for k in range(keys, len(floors)):
         taken = sum(floors[j] + len(_GAP) for j in parts[-1]) + floors[k]
-        if taken > width and len(parts[-1]) > 1:
-            parts.append([0])
+        if taken > width and len(parts[-1]) > keys:
+            parts.append([*range(keys)])
         parts[-1].append(k)
     return parts
 

@@ -29,6 +29,7 @@ from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from . import components
 from .components import ComponentLine, Goal, On, Sized, TrialCosts, VarianceComponents, enough
+from .sessions import judged as judged_lines
 from .stop_rule import Floats, exponential, relative_width
 
 
@@ -120,7 +121,6 @@ class HostPlan(Sized):
 _SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
 _MOST = 10_000
 _FEW = 5
-_THESE = "these"
 
 
 class HostSpread(NamedTuple):
@@ -171,12 +171,9 @@ class Grid(NamedTuple):
     def enough(self, hosts: int, factor: float = 1.0) -> NDArray[np.bool_]:
         """Tell which sessions and runs reach the goal on `hosts` hosts."""
         half = self.widest(hosts, factor)
-        good = np.ones(half.shape, dtype=np.bool_)
-        if self.goal.half is not None:
-            good &= half <= self.goal.half
-        if self.goal.effect is not None:
-            good &= self.detectable(half, hosts) <= self.goal.effect
-        return good
+        narrow = half <= (math.inf if self.goal.half is None else self.goal.half)
+        shift = math.inf if self.goal.effect is None else self.goal.effect
+        return np.asarray(narrow & (self.detectable(half, hosts) <= shift))
 
 
 class HostPilot(NamedTuple):
@@ -211,12 +208,18 @@ def plan_hosts(
     counted("max_hosts", max_hosts, least=2, most=_MOST)
     counted("max_sessions", max_sessions, most=_MOST)
     counted("max_runs", max_runs, most=_MOST)
+    alone = "plan the sessions of one: fairtrial plan FLEET/HOST"
     if len(pilots) < 2:
         what = "what lies between hosts is known from two hosts on, each of two sessions"
-        fix = "measure on more hosts, or plan the sessions of one: fairtrial plan FLEET/HOST"
+        fix = f"measure on more hosts, or {alone}"
         raise InsufficientDataError(what, fix=fix, n=len(pilots), needed=2)
-    lines = tuple(_lines([one.components for one in pilots.values()]))
-    suite = lines[-1].name == _THESE
+    parts = [one.components for one in pilots.values()]
+    lines, suite = tuple(_lines(parts)), all(one.suite is not None for one in parts)
+    if not lines:
+        what = "the hosts have no benchmark in common"
+        raise InsufficientDataError(what, ", ".join(pilots), alone, n=0, needed=1)
+    for one in parts:
+        judged_lines(one, on)  # where a host cannot tell the suite's mean, it is an error
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
     spreads = tuple(HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0) ** 2) for x in judged)
     grid = Grid(
@@ -241,11 +244,10 @@ def plan_hosts(
         factors = (freedom / float(chdtri(freedom, tail)) for tail in (0.25, 0.75))
         each = ((h for h in range(2, max_hosts + 1) if grid.enough(h, x)[at]) for x in factors)
         low, high = (next(enough, None) for enough in each)
-    first = next(iter(pilots.values())).components
     taken = best or PlannedHosts(0)
     return HostPlan(
-        candidate=first.candidate,
-        baseline=first.baseline or "",
+        candidate=parts[0].candidate,
+        baseline=parts[0].baseline or "",
         on=on if suite else "benchmarks",
         **asked,
         speedup=exponential(lines[-1].mean),
@@ -273,7 +275,7 @@ def _lines(parts: Sequence[VarianceComponents]) -> Iterator[HostLine]:
             yield _line(name, [table[name] for table in tables])
     suites = [part.suite for part in parts if part.suite is not None]
     if len(suites) == len(parts):
-        yield _line(_THESE, suites)
+        yield _line("these", suites)
 
 
 def _line(name: str, each: Sequence[ComponentLine]) -> HostLine:
@@ -313,10 +315,9 @@ def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
     runs = np.arange(1, grid.runs + 1)[None, :]
     spent = (sessions * runs).astype(np.float64) if costs is None else costs.seconds(sessions, runs)
     at = np.unravel_index(int(np.argmin(np.where(good, spent, np.inf))), good.shape)
-    half, elapsed = grid.widest(hosts), float(spent[at])
+    half, elapsed = grid.widest(hosts), None if costs is None else float(spent[at])
     detectable = exponential(float(grid.detectable(half, hosts)[at]))
-    times: tuple[float | None, float | None] = (hosts * elapsed, elapsed)
-    times = (None, None) if costs is None else times
+    times = elapsed and hosts * elapsed, elapsed
     width = relative_width(float(half[at]))
     return PlannedHosts(hosts, int(at[0]) + 1, int(at[1]) + 1, *times, width, detectable)
 

@@ -104,12 +104,10 @@ def is_fleet(path: str | Path) -> bool:
 
 
 def fleet_text(fleet: Fleet) -> bytes:
-    """Give the bytes of ``fleet.json``."""
     return json.dumps(fleet.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
 
 
 def read_fleet(folder: Path) -> Fleet:
-    """Read ``fleet.json`` of a folder."""
     path = folder / FLEET
     if not os.path.lexists(path):
         what = "this is not a fleet: it has no fleet.json"

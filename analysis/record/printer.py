@@ -78,7 +78,6 @@ class Printer:
         return self.beneath.isatty()
 
     def fileno(self) -> int:
-        """Give the descriptor."""
         return self.beneath.fileno()
 
     @property

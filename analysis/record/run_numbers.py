@@ -325,7 +325,6 @@ class DisturbanceTally:
 
     @property
     def counts(self) -> Disturbances:
-        """What was counted so far."""
         return Disturbances(
             known=self._known,
             disturbed=self._disturbed,

@@ -416,7 +416,6 @@ class StoredSamples:
     form: Form = "values"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         about = {"count": self.count, "sha256": self.sha256}
         return about if self.form == "values" else {"form": self.form, **about}
 
@@ -481,7 +480,6 @@ def read_samples(path: Path, about: StoredSamples) -> bytes:
 
 
 def doubles(data: bytes) -> array[float]:
-    """Give the numbers of the bytes of a file."""
     numbers = array("d", data)
     if sys.byteorder == "big":
         numbers.byteswap()

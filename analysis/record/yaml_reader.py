@@ -190,7 +190,6 @@ class Document:
 
 
 def read_document(text: str, name: str) -> Document:
-    """Read one YAML document."""
     document = Document(name=name, text=text)
     bad = _UNPRINTABLE.search(text)
     if bad:
@@ -418,7 +417,6 @@ class Faults:
         return WRONG
 
     def key(self, at: Location, what: str, fix: str) -> None:
-        """Report a wrong key."""
         self.report(at, what, fix, key=True)
 
     def missing(self, name: str, at: Location) -> None:

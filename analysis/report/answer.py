@@ -14,10 +14,11 @@ from ..errors import AnalysisError
 from ..methods.multilevel.page import looks_text
 from ..methods.multilevel.result import Multilevel
 from ..pages.model import Section, section
-from ..pages.number_format import counted, is_time, outcome_word
+from ..pages.number_format import counted, is_time
 from ..verdict.cautions import layouts_sentences
 from ..verdict.fleet import like_these_text
 from ..verdict.result import Verdict, amount_on_hosts
+from ..verdict.sentence import family, word
 from ..words import Name
 from .assembling import Chapter, chapter_of, picture_of
 from .subject import (
@@ -214,9 +215,9 @@ def _on_these(verdict: Verdict) -> Iterator[str]:
         line = one.hosts.these or one.hosts.benchmarks[0]
         over = line.name if one.hosts.these is None else f"these {one.multilevel.together}"
         found = written(line, column_of(one.multilevel))
-        word = outcome_word(line.outcome, timed=one.multilevel.timed)
         numbers = f"{found.speedup.text}x {found.interval}".rstrip()
-        yield f"On these {len(one.hosts.hosts)} hosts alone, over {over}: {one.variant} {numbers}, {word}."
+        says = f"{one.variant} {numbers}, {word(line, one.multilevel.unit)}"
+        yield f"On these {len(one.hosts.hosts)} hosts alone, over {over}: {says}."
 
 
 # ---- below the forest
@@ -235,7 +236,7 @@ def _reading(verdict: Verdict, results: Sequence[Multilevel]) -> Iterator[str]:
         yield "Intervals hold however often one looks."
     elif text := looks_text(verdict.look):
         yield f"{text[0].upper()}{text[1:]}."
-    most = max(sum(line.low is not None for line in one.benchmarks) for one in results)
-    if most > 1 and verdict.question.correction in _RULES:
-        rule = _RULES[verdict.question.correction]
-        yield f"Words hold after {rule} correction for {most} benchmarks; intervals are not corrected."
+    rule, (many, what) = _RULES.get(verdict.question.correction), family(*results)
+    if rule and many > 1:
+        over = counted(many, what)
+        yield f"Words hold after {rule} correction for {over}; intervals are not corrected."

@@ -54,7 +54,7 @@ from ..stats.arguments import stream
 from ..stats.samples import Array
 from ..verdict.panel import ONE_VALUE, methods_table, reasons_section, sessions_are_runs
 from ..verdict.ranking import Ranking, RankRange, rank_variants
-from ..verdict.result import MethodRow
+from ..verdict.result import MethodRow, Verdict, difference
 from ..verdict.sentence import quantile_sentences, word
 from .assembling import Chapter, chapter_of, picture_of
 from .figures import Cell, cells_of, line_of, rows_high
@@ -65,7 +65,6 @@ _TOLD = 4  # candidates that have a sentence each
 # all runs session by session, the speedup at each decile, both sides' distributions: mm
 _KINDS = {"strip": 110.0, "shift": 85.0, "ecdf": 85.0}
 _EQUAL = 1e-9  # session values that are 1
-_PERCENT = 1.5  # larger speedups are no percentages any longer
 
 
 def chapter(subject: Subject) -> Chapter | None:
@@ -171,7 +170,7 @@ def _remarks(subject: Subject, name: str, cells: Mapping[str, Cell]) -> Iterator
     for one in subject.candidates[:_TOLD]:
         line, result = line_of(subject, one.variant, name), one.multilevel
         if result is not None and line is not None and len(line.differences) > 1:
-            yield f"{one.variant} {_ahead(line, result)}"
+            yield f"{one.variant} {_ahead(line, result, subject.verdict)}"
     variants = (subject.baseline, *(one.variant for one in subject.candidates))
     if missing := [variant for variant in variants if variant not in cells]:
         yield f"No run counts of {listed(missing)}."
@@ -180,7 +179,7 @@ def _remarks(subject: Subject, name: str, cells: Mapping[str, Cell]) -> Iterator
         yield f"Runs failed, and are left out of every number here: {listed(failing)}."
 
 
-def _ahead(line: Line, result: Multilevel) -> str:
+def _ahead(line: Line, result: Multilevel, verdict: Verdict) -> str:
     noun = "block" if result.design == "one session, blocks" else result.outermost
     count, ahead = len(line.differences), sum(log > 0 for log in line.differences)
     every = f"both {noun}s" if count == 2 else f"all {count} {noun}s"
@@ -190,13 +189,9 @@ def _ahead(line: Line, result: Multilevel) -> str:
     if 0 < ahead < count:
         between = f"from {significant(low)} to {significant(high)} times"
         return f"is ahead in {ahead} of {count} {noun}s, which range {between}."
-    near, far = (low, high) if ahead else (high, low)
-    if 1 / _PERCENT <= far <= _PERCENT:
-        ends = dict.fromkeys(significant(100 * abs(end - 1), 2) for end in (near, far))
-        by = f"by {' to '.join(ends)} %"
-    else:
-        by = f"at {' to '.join(dict.fromkeys((significant(low), significant(high))))} times"
-    return f"is {'ahead' if ahead else 'behind'} in {every}, {by}."
+    top = high if high > low * (1 + _EQUAL) else None  # sessions of one value have no range
+    found = difference(replace(line, low=low, high=top), verdict)
+    return f"is {'ahead' if ahead else 'behind'} in {every}: {found.ranged()}."
 
 
 # --- The values behind a judged quantile: by variant their quantiles and distribution functions.

@@ -320,7 +320,6 @@ class Cell:
 
     @property
     def by_session(self) -> tuple[Floats, ...]:
-        """The runs of each session."""
         return tuple(self.of(k) for k in range(len(self.labels)))
 
     @property

@@ -17,6 +17,7 @@ from ..methods.multilevel.result import Multilevel
 from ..pages import number_format as figures
 from ..registry import shipped
 from ..verdict.result import Verdict
+from ..verdict.sentence import family
 from ..version import VERSION
 from .subject import Subject, few_sessions, first_host, level_of, ours_of
 
@@ -33,7 +34,6 @@ _name = partial(Span, foreign=True)
 
 
 def spoken_text(spans: Sequence[Span]) -> str:
-    """Set a sentence as plain text."""
     return "".join(one.text for one in spans)
 
 
@@ -311,11 +311,11 @@ def _judged(subject: Subject, cite: Cite) -> Iterator[Sentence]:
         )
     if all(one.design == "confounded" for one in results):
         return
-    many = max(len(one.benchmarks) for one in results)
+    many, what = family(*results)
     if many > 1 and verdict.question.correction in _RULES:
         yield (
             f"The words of the benchmarks, not their intervals, are corrected by "
-            f"{_RULES[verdict.question.correction]} over {counted(many, 'benchmark')}"
+            f"{_RULES[verdict.question.correction]} over {counted(many, what)}"
             f"{cite('holm1979', 'benjamini1995')}."
         )
     elif many > 1:

@@ -141,7 +141,9 @@ def _hashes(subject: Subject) -> Facts:
 def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
     """Give what measured a trial: each part of a merged one, each host of a fleet, or all at once."""
     manifest = trial.manifest
-    campaign = Path(manifest.campaign_path).name or CAMPAIGN
+    written = Path(manifest.campaign_path)
+    own = written.parent.name == manifest.trial  # as `compare` writes it, into the trial itself
+    campaign = without_homes(f"{trial.path / CAMPAIGN}") if own else written.name or CAMPAIGN
 
     def run(seed: int, sessions: int | None) -> list[str]:
         more = [] if sessions is None else ["--sessions", f"{sessions}"]

@@ -32,7 +32,7 @@ from ..verdict.judging import judge, judge_alone, judge_sources
 from ..verdict.result import CandidateVerdict, JudgedData, Verdict, heading
 from ..verdict.sentence import advice, suite_lines, word
 from ..verdict.sides import only
-from ..words import Name, command_line, shorten, shortened, shown
+from ..words import Name, command_line, shortened, shown
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
 
@@ -168,7 +168,6 @@ class Subject:
 
     @property
     def baseline(self) -> str:
-        """The baseline's name."""
         return self.data.baseline
 
     @property
@@ -458,7 +457,6 @@ def _value(number: float | None, digits: int, *, upper: bool | None = None) -> V
 # --- The answer as a table of one line a benchmark, in all forms; ``docs/json.md`` explains the keys of a brief.
 
 
-_ADVICE = 48
 _NONE = Value("", None)
 _NO_SIDE = {"mean": _NONE, "half": _NONE}
 Brief = Mapping[str, Any]
@@ -470,7 +468,6 @@ def level_text(verdict: Verdict) -> str:
 
 
 def brief_of(subject: Subject) -> Brief:
-    """Give the compact table of one metric."""
     verdict, unit = subject.verdict, subject.data.unit
     level, few = 1 - verdict.look.alpha, few_sessions(verdict)
     halves: dict[tuple[str, str], float | None] = {}  # by variant and benchmark
@@ -582,7 +579,7 @@ def _against(brief: Brief, rows: Sequence[Brief], names: tuple[str, str], number
         columns += _side_columns(name, rows, side)
     headings = ("speedup", f"{brief['level'].text} from", "to", "<word")
     columns += zip(headings, map(itemgetter, ("speedup", "low", "high", "word")), strict=True)
-    columns.append(("<to decide", lambda row: shorten(row["advice"], _ADVICE)))
+    columns.append(("<to decide", itemgetter("advice")))
     return table_of(f"speedups-{number}", rows, *columns)
 
 

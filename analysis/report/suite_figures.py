@@ -27,6 +27,7 @@ from ..plots.chart import POINT
 from ..plots.marks import COLOURS, style_of
 from ..stats.arguments import stream
 from ..stats.samples import kernel_density
+from ..verdict.sentence import word
 from .figures import (
     Drawing,
     Number,
@@ -123,8 +124,7 @@ def _speedups(
         css = style_of(line.outcome)
         axes.interval(y, line.speedup, ends, css, hollow=hollow, suite=name in _SUITE)
         numbers = f"{texts[name].speedup.text}× {'' if brief else texts[name].interval}".strip()
-        word = outcome_word(line.outcome, timed=result.timed)
-        axes.beside.append((y, f"{numbers}  {word}", "ink"))
+        axes.beside.append((y, f"{numbers}  {word(line, result.unit)}", "ink"))
 
 
 def _extent(lines: Iterable[Line]) -> list[float]:
@@ -143,15 +143,15 @@ def _heading(result: Multilevel, texts: Mapping[str, Written]) -> str:
     what = f"{many} benchmarks" if many > 1 else repr(line.name)
     level = level_text(result.look.alpha)
     ends = f"{level} interval {row.interval}" if row.interval else "no interval"
-    word = outcome_word(line.outcome, timed=result.timed)
-    words = f"{result.candidate}: {row.speedup.text} times over {what}, {ends}, {word}"
+    answer = f"{ends}, {word(line, result.unit)}"
+    words = f"{result.candidate}: {row.speedup.text} times over {what}, {answer}"
     return f"{words}; {_counted(result)}" if many > 1 else words
 
 
 def _counted(result: Multilevel) -> str:
     """Count the words of a candidate: ``3 faster, 1 undecided``."""
-    words = [outcome_word(line.outcome, timed=result.timed) for line in result.benchmarks]
-    return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    words = [word(line, result.unit) for line in result.benchmarks]
+    return ", ".join(f"{words.count(each)} {each}" for each in dict.fromkeys(words))
 
 
 def _numbers(result: Multilevel, line: Line) -> tuple[Number, ...]:
@@ -203,8 +203,8 @@ def draw_box(subject: Subject, sheet: Sheet) -> Drawing:
             if (name, bench) not in numbers:
                 continue
             line = line_of(subject, name, bench)
-            word = None if name == subject.baseline else "undecided"
-            css = style_of(word if line is None else line.outcome)
+            unknown = None if name == subject.baseline else "undecided"
+            css = style_of(unknown if line is None else line.outcome)
             low, q1, mid, q3, high = (numbers[name, bench] / middle[bench]).tolist()
             axes.line(low, y, high, y, css)
             axes.line(q1, y, q3, y, f"{css} broad pale")

@@ -477,7 +477,7 @@ def _filled(text: str, width: int) -> list[str]:
 
 _GAP = 2
 _MOST_NOTES = 3
-_SHORT_S = 0.005  # below it, starting a process is most of a run
+_SHORT_S = 0.005  # below it, starting a process may be much of a run
 _RANGE = "min … max"
 _DISPENSABLE = ("system", "user", "spread", _RANGE)  # what goes first where a row is too wide
 _METRIC_UNITS = {"max_rss": "B", "peak_memory_tree": "B"}
@@ -508,7 +508,7 @@ def _notes(answer: CompareAnswer) -> Iterator[str]:
             yield f"no answer for {one.shown}: {one.failed} runs failed ({one.how})"
     least = min((one.times.mean for one in answer.commands if one.times.mean), default=_SHORT_S)
     if least < _SHORT_S:
-        yield f"a run is {_time(least)}: starting a process is most of it"
+        yield f"a run is {_time(least)}: much of it may be starting a process"
     if (count := len(answer.others)) > 1:
         sure = answer.verdict.question.confidence
         level = 100 * (1 - (1 - sure) / count)

@@ -181,7 +181,6 @@ def judge(
 
 
 def judge_host(trial: Trial, question: Question) -> Verdict:
-    """Answer a question of one trial."""
     manifest, metric = trial.manifest, question.metric
     trial.metric(metric)  # an unknown one is refused first
     chosen = question.chosen_in(trial)
@@ -209,8 +208,8 @@ def judge_host(trial: Trial, question: Question) -> Verdict:
     if matrices and not candidates:
         level = question.confidence if plan is None else 1.0 - looks.alpha(question.confidence)
         alone = by_themselves(matrices[0], level)
-    # nobody goes on with another tool's files, or where all looks that were planned are used
-    closed = manifest.origin == "imported"
+    # nobody goes on with what was put together elsewhere, or where all looks that were planned are used
+    closed = manifest.origin != "measured"
     if plan is not None:
         closed = plan.rule == "planned" or manifest.sessions >= plan.looks[-1]
     measured_s = session_seconds(trial, trial.sessions)
@@ -464,7 +463,6 @@ def judge_sources(
     always_valid: bool = False,
     **asked: Any,  # noqa: ANN401 - the further options of `judge_sides`, which checks them
 ) -> Sourced:
-    """Read two sources and judge them."""
     sides = sessions_apart(read_sides(candidate, baseline, replace(how, zeros=True)))
     named = [trial_and_variant(text) for text in (candidate, baseline or "")]
     folders = dict.fromkeys(one[0] for one in named if one is not None)
@@ -529,8 +527,12 @@ def _measured_alike(sides: Sides, trials: Sequence[Trial]) -> tuple[Sides, tuple
 
 
 def _setting_of(trial: Trial, side: PerformanceMatrix) -> tuple[str, dict[str, str]]:
-    about = trial.manifest
-    theirs = side.metric if about.origin == "imported" else None  # "wall" is called otherwise there
+    about, theirs = trial.manifest, None  # what is "wall" here is called otherwise by others
+    if about.origin == "imported":
+        from ..importers.parsing import in_base_unit
+
+        stem, _, unit = (side.metric or "").rpartition("_")
+        theirs = stem if stem and in_base_unit(unit)[1] in ("s", "B") else side.metric
     known = {"metric": theirs, "host": about.host, "CPU": about.cpu_model}
     found = {name: text or "unknown" for name, text in known.items()}
     return about.trial, found | about.further.get(SETTINGS, {})

@@ -288,6 +288,8 @@ def _other_words(asked: _Question, differing: Sequence[tuple[Word, Line]]) -> _F
     """Say why the Speedup-Test has another word on some benchmarks: it has no answer for the suite."""
     by_reason: dict[str, list[str]] = {}
     for word, line in differing:
+        if line.reason in ("fails-more", "fails-always"):
+            continue  # a caution says why it has no speed
         reason = "replication"
         if word not in _DECIDED:
             reason = "unit"
@@ -300,7 +302,7 @@ def _other_words(asked: _Question, differing: Sequence[tuple[Word, Line]]) -> _F
         yield _Why(
             "family",
             "the Speedup-Test gives each benchmark its own risk; after correction for "
-            f"{family(asked.found)} these stay undecided: {_named(names)}",
+            f"{figures.counted(*family(asked.found))} these stay undecided: {_named(names)}",
         )
     if names := by_reason.get("estimand"):
         yield _Why(

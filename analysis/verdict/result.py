@@ -133,7 +133,7 @@ class JudgedData:
 class WayOn:
     """What may be done with the data after a verdict.
 
-    `closed`: Whether no more can be measured of the trial: it is made of another tool's files, or its looks are used.
+    `closed`: Whether no more can be measured of the trial: it is made of other trials or files, or its looks are used.
     `in_vain`: Whether the campaign has to be changed before more can be measured. `explainable`: Whether functions of
     the programs may explain the metric: it is one of runs that the trial's own campaign measured, which can be executed
     again, and no service took a part of their time. `session_s`: The seconds that a session took, on average; None

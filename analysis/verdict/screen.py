@@ -70,7 +70,6 @@ def as_ratio(verdict: Verdict) -> bool:
 
 
 def change_heading(verdict: Verdict) -> str:
-    """Name the column of the differences."""
     if as_ratio(verdict):
         return "speedup"
     if figures.is_time(verdict.data.unit):
@@ -149,7 +148,9 @@ def candidate_blocks(
         table = replace(table, rows=tuple(rows))
     yield table
     if one.hosts is None and any(corrected(x) for x in result.benchmarks if x.name in kept):
-        yield Sentence(f"* the interval alone would decide; {family(result)} share the risk")
+        yield Sentence(
+            f"* the interval alone would decide; {figures.counted(*family(result))} share the risk"
+        )
     if hidden:
         yield Sentence(f"and {hidden} more (--all)")
     if result.occasions:
@@ -287,10 +288,10 @@ def _listed(verdict: Verdict, known: Mapping[str, Multilevel]) -> Iterator[Table
     )
     marked = {name: sum(map(corrected, one.benchmarks)) for name, one in known.items()}
     if texts := [f"{called[name]} {n}" for name, n in marked.items() if n]:
-        most = family(max(known.values(), key=lambda one: len(one.benchmarks)))
         listed = figures.listed(texts, 4)
+        over = figures.counted(*family(*known.values()))
         yield Sentence(
-            f"undecided only because {most} share the risk: {listed} (--variant V says which)"
+            f"undecided only because {over} share the risk: {listed} (--variant V says which)"
         )
 
 
@@ -331,12 +332,10 @@ def _rests_on(verdict: Verdict) -> Iterator[str]:
     yield f"{figures.counted(counts.runs, 'run')} count{without}"
     if words := looks_text(verdict.look):
         yield words
-    most = max((len(result.benchmarks) for result in verdict.compared), default=0)
-    if most > 1 and verdict.question.correction in _CORRECTIONS:
-        yield (
-            f"words of benchmarks are corrected for {most} of them (after "
-            f"{_CORRECTIONS[verdict.question.correction]}); intervals are not"
-        )
+    rule, (many, what) = _CORRECTIONS.get(verdict.question.correction), family(*verdict.compared)
+    if rule and many > 1:
+        over = figures.counted(many, what)
+        yield f"words of benchmarks are corrected for {over} (after {rule}); intervals are not"
     for one in verdict.candidates:
         if (result := one.multilevel) is None:
             continue

@@ -185,19 +185,18 @@ def corrected(line: Line) -> bool:
     return line.reason is None and line.outcome == "undecided" != line.word_of_interval
 
 
-def family(result: Multilevel) -> str:
-    """Count what words are corrected for: benchmarks, or their comparisons with several candidates."""
-    count = len(result.benchmarks)
-    if result.candidates == 1:
-        return figures.counted(count, "benchmark")
-    return figures.counted(count * result.candidates, "comparison")
+def family(*results: Multilevel) -> tuple[int, str]:
+    """Give how much words are corrected for, and what it is: benchmarks, or of several candidates comparisons."""
+    found = ((len(x.benchmarks) * x.candidates, x.candidates) for x in results)
+    count, candidates = max(found, default=(0, 1))
+    return count, "benchmark" if candidates == 1 else "comparison"
 
 
 def advice(line: Line, result: Multilevel) -> str:
     """Say why a line is undecided, or what would settle it."""
     words = advice_text(line, result.outermost)
     if corrected(line):
-        words = f"after correction for {family(result)}"
+        words = f"after correction for {figures.counted(*family(result))}"
     return "; ".join(text for text in (words, reason_text(line)) if text)
 
 

@@ -332,7 +332,6 @@ def counts_of(trial: Trial, metric: str, sides: Collection[VariantSide]) -> RunC
 
 
 def summed(each: Sequence[RunCounts]) -> RunCounts:
-    """Count the runs of several trials together."""
     known = [count for one in each for count in one.session_runs or ()]
     return RunCounts(
         sessions=sum(one.sessions for one in each),
@@ -451,9 +450,9 @@ class VariantTimes:
     `mean`: Geometric mean of the sessions' geometric means of wall time, in seconds. `spread`: Relative
     standard deviation of the runs within a session, exp(sd of logs) - 1; None where no session has two runs.
     `user`, `system`: Processor time of a run, arithmetic mean of the sessions' means, in seconds. `minimum`,
-    `maximum`: Of the runs' wall times, in seconds. `max_rss`: Peak memory of a run, likewise a mean, in bytes.
-    `runs`, `sessions`: Runs that count, and sessions that have any. `failed`: Runs that failed, without
-    warm-ups; `cut`: of these, those that their time limit ended, which count with it.
+    `maximum`: Of the runs' wall times, in seconds. `max_rss`: Peak memory of a run, likewise a mean, in bytes;
+    None where it is the launcher's. `runs`, `sessions`: Runs that count, and sessions that have any. `failed`: Runs
+    that failed, without warm-ups; `cut`: of these, those that their time limit ended, which count with it.
     """
 
     renamed: ClassVar[Mapping[str, str]] = {"minimum": "min", "maximum": "max"}
@@ -488,6 +487,7 @@ def times_of(trial: Trial) -> dict[str, VariantTimes]:
             continue
         kinds = ("wall_ns", "user_s", "system_s", "max_rss_bytes")
         numbers = {key: trial.numbers[key][rows] for key in kinds}
+        floored = trial.below_floor(name, "max_rss")
         sessions = trial.session[rows]
         walls = np.where(cut[rows], limits[rows], numbers["wall_ns"] / 1e9)
         # without runs, or where some are unknown or 0, there is no geometric mean
@@ -503,7 +503,7 @@ def times_of(trial: Trial) -> dict[str, VariantTimes]:
             system=_arithmetic(numbers["system_s"], sessions),
             minimum=float(known.min()) if known.size else None,
             maximum=float(known.max()) if known.size else None,
-            max_rss=_arithmetic(numbers["max_rss_bytes"], sessions),
+            max_rss=None if floored else _arithmetic(numbers["max_rss_bytes"], sessions),
             runs=int((~cut[rows]).sum()),
             sessions=int(np.unique(sessions).size),
             failed=lost,
@@ -515,10 +515,11 @@ def times_of(trial: Trial) -> dict[str, VariantTimes]:
 def means_of(trial: Trial, metric: str) -> dict[str, float]:
     """Give each variant's mean of another metric, such as a counter: arithmetic, by sessions, in the metric's unit.
 
-    Variants without a value are left out. Raises UsageError if the trial has no such metric.
+    Variants without a value are left out, and those whose memory is the launcher's. Raises UsageError if the trial has no such metric.
     """
     values, used = trial.values(metric), trial.judged(metric) & (trial.benchmark == 0)
-    rows = {name: used & trial.of_variant(name) for name in trial.manifest.variants}
+    names = [name for name in trial.manifest.variants if not trial.below_floor(name, metric)]
+    rows = {name: used & trial.of_variant(name) for name in names}
     found = {name: _arithmetic(values[row], trial.session[row]) for name, row in rows.items()}
     return {name: mean for name, mean in found.items() if mean is not None}
 

@@ -207,11 +207,9 @@ class Expected:
     next: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         return asdict(self)
 
     def __str__(self) -> str:
-        """Write it for a person."""
         low, high = self.sessions
         ends = f"{self.good}..{self.bad}"
         lines = [
@@ -391,7 +389,6 @@ class Sessions:
     _campaigns: dict[str, Campaign] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Prepare the search."""
         from analysis.history.step_search import Search
 
         asked = self.journal.asked

@@ -235,7 +235,6 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the lock back."""
         self.close()
 
 

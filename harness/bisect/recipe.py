@@ -452,7 +452,6 @@ class _Maker:
         self._in_tree = False
 
     def variant(self, built: Built) -> dict[str, Any]:
-        """Give the values of one commit."""
         values: dict[str, Any] = {_COMMIT: built.commit.commit}
         if self._in_tree:
             values[_TREE] = str(built.tree)

@@ -179,7 +179,6 @@ class Service:
         return self.name if self.variant is None else f"{self.name}/{self.variant}"
 
     def serves(self, variant: str) -> bool:
-        """Tell whether runs of a variant use it."""
         return self.variant is None or self.variant == variant
 
 
@@ -351,7 +350,6 @@ class Campaign:
         return tuple(build.variant for build in self.builds if build.each == "session")
 
     def cell(self, benchmark: str, variant: str) -> Cell:
-        """Give the cell of that benchmark and variant."""
         return self._index[benchmark, variant]
 
     def to_dict(self) -> dict[str, Any]:

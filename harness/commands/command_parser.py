@@ -289,7 +289,7 @@ class CommandParser(argparse.ArgumentParser):
 
         if not word.startswith("-") or word == "-":
             what = f"there is a word too many: {word!r}"
-            fix = f"put quotes around what belongs together; {self.prog} --help shows what it takes"
+            fix = f"put options first, and quotes around what belongs together: {self.prog} --help"
             return UsageError(what, self.prog, fix)
         option = word.partition("=")[0]
         if option in self.elsewhere:
@@ -340,7 +340,6 @@ def _add_command(adding: Any, name: str) -> None:  # noqa: ANN401 - argparse has
 
 
 def parser_of(names: Sequence[str]) -> CommandParser:
-    """Give a parser that knows these commands."""
     parser = CommandParser(prog="fairtrial")
     parser.add_argument("--version", action="store_true", help="print the version")
     adding = parser.add_subparsers(prog="fairtrial", metavar="COMMAND", required=True)

@@ -50,8 +50,7 @@ def compare(*, args: Comparing, out: Printer, err: TextIO) -> int:
         from .comparing import attempt
 
         return attempt(args, err)
-    for remark in remarks(args) if not args.quiet else ():
-        err.write(f"{remark}\n")
+    err.writelines(f"{remark}\n" for remark in (remarks(args) if not args.quiet else ()))
     if args.resume is not None:
         if len(args.commands) > (not args.resume):  # one word is the trial: --resume TRIAL
             what = "--resume goes on with the commands of its trial, so there is none to name"

@@ -68,7 +68,6 @@ class Preview:
     resumed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the preview as JSON types."""
         rule = self.campaign.protocol.stop
         served = {label: list(cpus) for label, cpus in self.plan.services.items()}
         return {
@@ -100,7 +99,6 @@ class Preview:
         return len(self.campaign.cells) * passes
 
     def __str__(self) -> str:
-        """Write it for a person."""
         campaign = self.campaign
         lines = [scale(campaign, self.sessions, self.seconds)]
         lines += [f"resume  {self.resumed}"] * (self.resumed is not None)
@@ -324,8 +322,7 @@ def execute_only(campaign: Campaign, named: str, options: Options, out: TextIO, 
         for row in readable_rows(ending.trial / MEASUREMENTS):
             out.write(f"{_row_text(row)}\n")
             if not row["warmup"]:
-                for part in _outputs(ending.trial / OUTPUTS, row["position"]):
-                    out.write(part)
+                out.writelines(_outputs(ending.trial / OUTPUTS, row["position"]))
         out.write("this was a trial run: nothing is stored\n")
     return 130 if ending.status == "interrupted" else 1 if ending.failed else 0
 

@@ -478,7 +478,6 @@ class CompareView(OneLineView):
     # ---- what is shown
 
     def tick(self) -> None:
-        """Draw the line anew where it is time."""
         now = time.monotonic()
         passed = now - self._began
         if not self._on or self._quiet:
@@ -492,7 +491,6 @@ class CompareView(OneLineView):
             self.say(f"compare: {counted(self._runs, 'run')}, {passed:.0f} s, {self._so_far()}")
 
     def end(self) -> None:
-        """Take the line away."""
         self._clear()
         self._on = False
 

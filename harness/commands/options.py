@@ -177,7 +177,6 @@ def input_file(text: str) -> Path:
 
 
 def unit(text: str) -> str:
-    """Read a unit of time."""
     known = {
         **dict.fromkeys(("s", "second", "seconds"), "s"),
         **dict.fromkeys(("ms", "millisecond", "milliseconds"), "ms"),

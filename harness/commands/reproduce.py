@@ -83,7 +83,6 @@ def reproduce(*, args: _Options, out: TextIO, err: TextIO) -> int:
 
 
 def size(text: str) -> int:
-    """Read a number of bytes."""
     from analysis.commands.share import size_in_bytes
 
     return size_in_bytes(text)
@@ -181,8 +180,7 @@ def _ask(args: _Options, intents: list[Intent], into: Path, out: TextIO, err: Te
         write_json({**head, "consent": False, "into": str(into), "trials": trials}, out)
     else:
         out.write(f"this would be executed in the new folder {into}, with your rights:\n")
-        for intent in intents:
-            out.write(f"{intent}\n")
+        out.writelines(f"{intent}\n" for intent in intents)
     err.write(
         "fairtrial: nothing was executed\n"
         "  fix: read the commands above; if you trust them, add --yes-execute. They are not "

@@ -70,7 +70,6 @@ class PreviewedFile:
     measured_sha256: str | None = None
 
     def __str__(self) -> str:
-        """Write it for a person."""
         where = f" {self.path}" if self.path not in {None, self.name} else ""
         text = f"{self.name}: {self.place}{where}"
         if self.bytes is not None:
@@ -104,7 +103,6 @@ class Intent:
     reads: tuple[str, ...]  # files outside of the bundle that would be read
 
     def __str__(self) -> str:
-        """Write it for a person."""
         return "\n".join(map(shown, self.lines()))
 
     def lines(self) -> Iterator[str]:

@@ -186,8 +186,7 @@ def status(
         found += read_all(read_progress, (path for path, _ in trials.found))
         fleets += read_all(lambda path: read_standing(path, None), filter(is_fleet, folders))
         bisections += read_all(_bisection_in, filter(is_bisection, folders))
-        for reason in unreadable:
-            err.write(f"fairtrial: {reason}\n")
+        err.writelines(f"fairtrial: {reason}\n" for reason in unreadable)
     if json:
         data = [one.to_dict() for one in found] + [one.to_dict() for one in fleets]
         write_json(data + [one.to_dict() for one in bisections], out)

@@ -88,7 +88,6 @@ class FleetStanding:
     problem: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         return {
             "fleet": self.path.name,
             "path": str(self.path),
@@ -139,7 +138,6 @@ def read_standing(
     fleet: Fleet | None = None,
     jobs: Mapping[str, Job] | None = None,
 ) -> FleetStanding:
-    """Read how a fleet stands."""
     fleet = fleet or read_fleet(folder)
     problem = None
     nodes: Mapping[str, Node] = {}
@@ -240,12 +238,10 @@ class Cancelled:
     whose: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         jobs = {name: list(getattr(self, name)) for name in ("cancelled", "ending", "others")}
         return {"fleet": self.path.name, "path": str(self.path), **jobs}
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
         verb = "is" if len(self.cancelled) == 1 else "are"
         texts = {
             f"{self.path.name}: {counted(len(self.cancelled), 'job')} {verb} cancelled "

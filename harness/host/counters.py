@@ -333,7 +333,6 @@ def plan_of(
     share: bool = False,
     virtual: str | None = None,
 ) -> CounterPlan:
-    """Find events on a host."""
     pmus = Pmus(tree, cpus)
     return CounterPlan(
         events=tuple(resolve_event(name, raw, pmus) for name, raw in events),

@@ -40,7 +40,6 @@ class EnvironmentDifferences:
     pairs: tuple[tuple[str, str, tuple[Change, ...]], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the differences as JSON types."""
         return {
             "pairs": [
                 {"from": old, "to": new, "changes": [change.to_dict() for change in changes]}
@@ -49,7 +48,6 @@ class EnvironmentDifferences:
         }
 
     def __str__(self) -> str:
-        """Write it for a person."""
         lines = []
         for old, new, changes in self.pairs:
             lines.append(

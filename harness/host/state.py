@@ -110,7 +110,6 @@ class Tree:
             return None
 
     def exists(self, path: str) -> bool:
-        """Tell whether there is such a file."""
         return self.path(path).exists()
 
     def poll(self, path: str, size: int = _POLL_BYTES) -> bytes | None:
@@ -295,7 +294,6 @@ class Topology:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the online CPUs."""
         return tuple(cpu.number for cpu in self.cpus)
 
     @property
@@ -310,7 +308,6 @@ class Topology:
         return None if None in groups or not groups else len(groups)
 
     def cpu(self, number: int) -> Cpu | None:
-        """Give the online CPU with that number."""
         return next((cpu for cpu in self.cpus if cpu.number == number), None)
 
     def only(self, numbers: tuple[int, ...]) -> tuple[Cpu, ...]:
@@ -427,7 +424,6 @@ class HostState:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the state as JSON types."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
 
@@ -479,9 +475,7 @@ class HostCounters:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of the dataclasses above
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -585,5 +579,4 @@ def named(cpus: tuple[int, ...]) -> str:
 
 
 def ghz(khz: int) -> str:
-    """Write a frequency in GHz."""
     return f"{khz / 1e6:.2f} GHz"

@@ -61,7 +61,6 @@ class Interrupts:
         self._termed = -_ONE_S
 
     def __enter__(self) -> Interrupts:
-        """Install the handlers."""
         for number in _SIGNALS:
             # whoever started us with a signal ignored (nohup, a script's background job) meant it
             if signal.getsignal(number) is not signal.SIG_IGN:

@@ -43,7 +43,6 @@ class RowCounts:
         self.disturbances = DisturbanceTally()
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Count a row."""
         planned, outcome = row["position"] >= 0, row["outcome"]
         self.counted += planned
         self.warmups += planned and bool(row["warmup"])
@@ -304,7 +303,6 @@ class Ending:
         return cls(**known | rows.fields | fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the ending as JSON types."""
         return {
             **dataclasses.asdict(self),
             "trial": str(self.trial),

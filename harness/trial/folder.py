@@ -334,7 +334,6 @@ class storing:  # noqa: N801 - reads as a phrase: "with storing(path):"
         """Do nothing yet."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Translate an `OSError`."""
         if isinstance(error, OSError):
             fix = self._FIXES.get(error.errno or 0)
             if error.errno in {errno.EACCES, errno.EPERM} and os.path.lexists(self._where):

@@ -51,7 +51,6 @@ class PlannedSession:
     left: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[PlannedRun]:
-        """Give them in their order."""
         return plan_session(self.campaign, self.seed, self.session, self.node, self.left)
 
 

@@ -178,7 +178,6 @@ class TrialProgress:
     misfits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the progress as JSON types."""
         ends = [end.to_dict() for end in self.session_ends]
         given_up = [one.to_dict() for one in self.given_up]
         found = {**asdict(self), "session_ends": ends, "given_up": given_up}
@@ -227,7 +226,6 @@ class TrialProgress:
         return [] if over else next_lines(self.way_on_words, self.before)
 
     def __str__(self) -> str:
-        """Say it in a few lines."""
         stage = f"while {self.stage}" if self.stage and self.state == "killed" else self.stage
         what = self.reason or stage
         share = f", {100 * self.done / self.planned:.0f} %" if 0 < self.done < self.planned else ""

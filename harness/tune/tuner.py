@@ -88,7 +88,6 @@ class Applied:
     why: str | None = None
 
     def __str__(self) -> str:
-        """Write it for a person."""
         what = {
             "changed": f"{self.before} -> {self.after}",
             "already": f"is {self.after} by now",
@@ -100,7 +99,6 @@ class Applied:
 
 
 def apply_change(change: SettingChange, number: int, knobs: Knobs, desk: Desk) -> Applied:
-    """Change one setting."""
     before = knobs.shown(change.path)
     made = partial(Applied, item=change.item, path=change.path, before=before, after=change.after)
     if before is None:
@@ -217,7 +215,6 @@ class Undone:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         return {
             "undone": [one._asdict() for one in self.settings],
             "rebooted": self.rebooted,
@@ -501,7 +498,6 @@ class Tuned:
     stopped: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
         return {
             "applied": [asdict(one) for one in self.applied],
             "undone": None if self.undone is None else self.undone.to_dict(),

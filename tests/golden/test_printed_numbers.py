@@ -251,7 +251,8 @@ SAID = {
         (r"^\d+ runs count", "n:runs"),
         (r"\d+ warm-up runs?", "n:warmups"),
         (r"\d+ failed runs?", "n:failed"),
-        (r"corrected for \d+ of|correction for \d+|Friedman counts \d+ benchmarks", n(size)),
+        (r"corrected for \d+ b|correction for \d+|Friedman counts \d+ benchmarks", n(size)),
+        (r"corrected for \d+ c", n(lambda d: size(d) * len(d["candidates"]))),
         (r"no speedup has reliability [\d.]+", "d2:candidates.0.hpt_speedup.required"),
         (
             r"speedup of at least [\d.]+x has reliability [\d.]+",
@@ -384,7 +385,7 @@ SAID = {
         (r"family-wise risk \d+ %", lambda d, _: [KINDS["%1"](1 - d["confidence"])]),
     ],
     "history": [
-        (r"^\d+ nights?:", n(lambda d: max(len(s["values"]) for s in d["series"]))),
+        (r"^\D*\d+ nights?.*:", n(lambda d: max(len(s["values"]) for s in d["series"]))),
         (r"· \d+ nights?", "n:nights"),
         (
             r"· \d+ baselines?",

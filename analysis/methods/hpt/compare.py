@@ -83,7 +83,6 @@ class HptBenchmark:
 
     @property
     def word(self) -> Word:
-        """What the candidate is here."""
         return word_of(self.winner)
 
 
@@ -539,7 +538,6 @@ def hpt(
 
 
 def answer(question: HptQuestion) -> HptResult:
-    """Give what `hpt` does."""
     pair, required = question.pair, question.confidence
     a, b = pair.candidate, pair.baseline
     each = zip(a.benchmarks, a.samples, b.samples, strict=True)

@@ -90,7 +90,6 @@ class HptCurve:
 
 
 def _curve_of(lines: Lines, winners: Winners, *, ties: stages.Ties) -> HptCurve:
-    """Give the whole step function."""
     zeros = lines.speedup(lines.level / lines.slope)  # where differences are 0
     zeros = zeros[winners.count_at(zeros)]
     points = _merged(np.concatenate([winners.edges.ravel(), zeros]), TIE_TOLERANCE)
@@ -331,7 +330,6 @@ def hpt_speedup(
 
 
 def largest_speedup(question: HptQuestion) -> HptSpeedup:
-    """Give what `hpt_speedup` does."""
     pair, required = question.pair, question.confidence
     stacks = stack(question)
     curve = _curve_of(lines_of(stacks, question), winners_of(stacks, question), ties=question.ties)

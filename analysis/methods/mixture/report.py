@@ -76,7 +76,6 @@ class MixturePair:
 
     @property
     def word(self) -> Word:
-        """What the first is."""
         ranks = self.forward.ranks
         if ranks.low <= 0.5 <= ranks.high:
             return "undecided"
@@ -113,7 +112,6 @@ class MixtureContest(Result):
         return head | Result.body(self)
 
     def screen(self) -> Page:
-        """Set the contest alone."""
         return page(self, "Who wins a single run", self.detail())
 
     def detail(self) -> Section:
@@ -211,7 +209,6 @@ class MixtureReport(Result):
 
     @property
     def cells(self) -> tuple[MixtureCell, ...]:
-        """The cells of all benchmarks."""
         return tuple(cell for one in self.benchmarks for cell in one.cells)
 
     @property

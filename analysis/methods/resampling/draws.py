@@ -157,7 +157,6 @@ class DeviationPair:
 
     @property
     def units(self) -> Units:
-        """What is drawn."""
         return self.question.units
 
     @property

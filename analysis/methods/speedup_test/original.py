@@ -135,7 +135,6 @@ class _QuotesError(Exception):
 
 
 def read_entries(path: Path) -> list[ConfigEntry]:
-    """Read the benchmarks of a configuration."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -245,7 +244,6 @@ def _level(line: int, text: str, problems: list[_Problem]) -> tuple[float | None
 
 
 def _refusal(path: Path, problems: list[_Problem]) -> UsageError:
-    """Give one error that tells all problems."""
     problems.sort(key=lambda problem: problem[0])
     if len(problems) == 1:
         ((line, what, fix),) = problems
@@ -658,7 +656,6 @@ class OriginalFiles:
     def write(
         self, title: str, suite: SpeedupSuite, left_out: Sequence[LeftOut], *, elapsed_s: float
     ) -> None:
-        """Write all four."""
         warnings = {_name(test): warnings_of(test) for test in suite.benchmarks}
         texts = {
             ".out": results_text(suite),

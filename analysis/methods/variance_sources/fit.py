@@ -425,7 +425,6 @@ def factors_of(
 def _of_cell(
     which: tuple[CellRuns, list[Covariate]], _going_on: Progress, *, asked: FactorQuestion
 ) -> list[_Tested]:
-    """Give what is found of the factors of one cell."""
     cell, suspects = which
     shuffles = Shuffles(cell, asked.permutations, asked.stream("shuffles", cell))
     shifts = Shifts(cell, asked.permutations, asked.stream("shifts", cell))

@@ -238,7 +238,6 @@ class Events:
         return os.read(fd, _RESULT)
 
     def close(self, fd: int) -> None:
-        """Close an event."""
         os.close(fd)
 
 

@@ -15,6 +15,7 @@ from analysis.importers import reader as trials
 from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.reader import (
     Reading,
+    called_alike,
     newest_trial,
     open_trial,
     read_each,
@@ -24,6 +25,7 @@ from analysis.importers.reader import (
     trial_and_variant,
 )
 from analysis.importers.registry import read_foreign
+from analysis.verdict.comparison import compare_trials
 from analysis.verdict.judging import judge_sources
 
 Build = Callable[..., Any]
@@ -233,7 +235,7 @@ SETTINGS = {
     "goos is darwin in new": (GO, "linux", "darwin"),
     "procs is 16 in new": (GO, "-8", "-16"),
     "CPU is Xeon in new": (GO, "EPYC", "Xeon"),
-    "metric is user_s in new": (TABLE, "time_s", "user_s"),
+    "metric is user in new": (TABLE, "time_s", "user_s"),
     "": (GO, "", ""),
 }
 
@@ -250,3 +252,36 @@ def test_a_setting_that_differs_between_the_sides_is_said(tmp_path, said) -> Non
         told = [one.text for one in cautions if one.code == "settings-differ"]
         assert len(told) == (said != "")
         assert all(text.startswith(said) for text in told)
+
+
+def test_names_of_files_that_know_no_benchmark_or_variant_are_alike_for_a_comparison(
+    tmp_path,
+) -> None:
+    paths = [tmp_path / name for name in ("monday.json", "sunday.json")]
+    for k, path in enumerate(paths):
+        results = [
+            {
+                "command": name,
+                "mean": 1.5,
+                "times": [1.0 + k, 1.5, 2.0 + many],
+                "exit_codes": [0, 0, 1],
+            }
+            for many, name in enumerate(("a", "b"))
+        ]
+        path.write_text(json.dumps({"results": results}))
+    found = judge_sources(*(f"{path}:a" for path in paths), Reading()).verdict
+    assert [one.name for one in found.candidates[0].multilevel.benchmarks] == ["monday"]
+    old, new = map(open_trial, paths)
+    new = called_alike(new, old, variants=True)
+    assert (new.manifest.benchmarks, {run.benchmark for run in new.failed}) == (
+        ("monday",),
+        {"monday"},
+    )
+    assert not any(compare_trials(old, new).only_new.values())
+    old, new = map(open_trial, paths)
+    old, new = (
+        replace(one, manifest=replace(one.manifest, variants=("a", path.stem)))
+        for one, path in zip((old, new), paths, strict=True)
+    )
+    assert called_alike(new, old, variants=True).manifest.variants == ("a", "monday")
+    assert called_alike(new, old, variants=False).manifest.variants == ("a", "sunday")

@@ -51,6 +51,13 @@ def table(**more: Any) -> Table:
     return Table(name="times", columns=columns, rows=rows, **more)
 
 
+def test_each_part_of_a_wide_table_has_the_names_of_its_rows() -> None:
+    row = (Name("text"), Name("old"), *("10,000.5",) * 12)
+    wide = Table(name="t", columns=tuple(Column(f"n{k}") for k in range(14)), rows=(row,))
+    _, *others = render(page(Section((wide,))), width=80).splitlines()[1::2]
+    assert {tuple(line.split()[:2]) for line in others} == {("text", "old")}
+
+
 def test_what_follows_comes_after_the_numbered_cautions() -> None:
     cautions = (Caution("x", "word " * 30), Caution("y", "b"))
     text = render(

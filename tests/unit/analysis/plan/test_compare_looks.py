@@ -374,17 +374,13 @@ def test_an_effect_is_told_where_the_t_test_of_the_half_width_tells_it(effect, h
 def test_wrong_arguments_and_too_few_hosts_are_refused():
     with pytest.raises(InsufficientDataError, match="two hosts"):
         plan_hosts(pilots(1))
-    for wrong in (
-        {"width": -1.0},
-        {"effect": 1.0},
-        {"on": "all"},
-        {"power": 0.01},
-        {"max_hosts": 1},
-        {"max_sessions": 0},
-        {"max_runs": 0},
-    ):
+    with pytest.raises(InsufficientDataError, match="no benchmark in common"):
+        plan_hosts({name: pilot(1, names=(name,)) for name in "xy"})
+    goals = {"width": -1.0, "effect": 1.0, "on": "all", "power": 0.01}
+    counts = {"max_hosts": 1, "max_sessions": 0, "max_runs": 0}
+    for name, wrong in (goals | counts).items():
         with pytest.raises(UsageError):
-            plan_hosts(pilots(2), **wrong)
+            plan_hosts(pilots(2), **{name: wrong})
 
 
 def test_without_costs_a_caution_says_what_that_means():
@@ -396,8 +392,13 @@ def test_without_costs_a_caution_says_what_that_means():
     assert codes[-1] == "costs-unknown"
 
 
-def test_every_benchmark_can_be_asked_for():
+def test_every_benchmark_can_be_asked_for_and_must_be_where_no_block_has_all():
     suite = plan_few(pilots(6), width=0.06)
     each = plan_few(pilots(6), width=0.06, on="benchmarks")
     assert each.on == "benchmarks"
     assert each.seconds >= suite.seconds
+    parts = {k: replace(one.components, suite=None) for k, one in pilots(6).items()}
+    split = {k: HostPilot(one, COSTS) for k, one in parts.items()}
+    assert plan_few(split, width=0.06, on="benchmarks").seconds == each.seconds
+    with pytest.raises(InsufficientDataError, match="every benchmark has a run"):
+        plan_few(split, width=0.06)

@@ -170,6 +170,15 @@ def test_looks_share_the_level_and_it_is_said(subject: Make) -> None:
     assert "97.5\N{NO-BREAK SPACE}% interval" in told
     assert "2 looks" in told
     assert "Holm's correction for 4 benchmarks" in told
+    told = " ".join(said(subject({"base": EVEN, "fast": FAST, "even": EVEN})))
+    assert "Holm's correction for 8 comparisons" in told
+
+
+def test_the_forest_has_the_words_of_the_table(subject: Make) -> None:
+    one = subject({"base": EVEN, "twin": EVEN}, wobble=0.1)
+    (table,) = blocks(one, Table)
+    assert {row[-2] for row in table.rows} == {"the same"}
+    assert "equivalent" not in chapter_html(chapter(one)).partition("</svg>")[0]
 
 
 def test_the_second_metric_has_ids_of_its_own_and_says_its_answer(subject: Make) -> None:

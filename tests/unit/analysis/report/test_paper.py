@@ -85,7 +85,7 @@ def said(chapter) -> str:
 # --- the paragraph
 
 
-def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter) -> None:
+def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter, synthetic) -> None:
     found = chapter(made)
     text = said(found)
     assert {section.title: section for section in found.sections()}["Method"].blocks[0].text == text
@@ -105,6 +105,8 @@ def test_the_paragraph_says_what_the_manifest_and_the_verdict_say(made, chapter)
         f"Measured and analysed with fairtrial {VERSION}",
     ):
         assert words in text
+    three = said(chapter(synthetic(runs(("old", "new", "next")), sessions=4, runs=4), "u"))
+    assert "corrected by Holm's method over six comparisons" in three
 
 
 def test_layouts_of_each_session_are_told_with_the_hash_of_their_record(made, chapter) -> None:
@@ -292,11 +294,13 @@ def test_the_commands_are_those_that_the_tool_takes(made, chapter) -> None:
         "margin": 0.02,
         "confidence": 0.9,
         "looks": 3,
-        "weights": {"a b": 2.0},
+        "weights": {"text": 2.0},
         "benchmarks": ["text", "logs"],
         "variants": ["new"],
     }
-    found = chapter(made, **{**options, "weights": {"text": 2.0}})
+    made.manifest = replace(made.manifest, campaign_path="/w/runs/own/campaign.yaml", trial="own")
+    found = chapter(made, **options)
+    assert "/own/campaign.yaml --seed" in chapter(made, "own")["commands"][0]
     assert [line.split()[1] for line in found["commands"]] == ["run", "verdict", "report"]
     for line in found["commands"]:
         words = shlex.split(line)

@@ -178,6 +178,8 @@ def test_what_ended_early_goes_on_and_what_is_running_is_looked_at(judged, three
     found = judged(data, change=cut("interrupted"))
     assert command(found) == "fairtrial run campaign.yaml --resume --trial 'runs/a b'"
     assert command(judged(data, name="b", change=cut("running"))) == "fairtrial status 'runs/a b'"
+    merged = judged(data, name="c", change=cut("interrupted", origin="merged"))
+    assert command(merged) == "fairtrial report 'runs/a b' -o report.html"  # run would refuse it
     full = cut("stopped", must_raise="protocol.never_ok")  # it would stop again at once
     assert command(judged(data, name="c", change=full)) == "fairtrial status 'runs/a b'"
 

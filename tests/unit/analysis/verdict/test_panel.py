@@ -176,6 +176,16 @@ def test_nothing_differs_where_all_agree():
     assert told.disagreements == ()
 
 
+def test_a_benchmark_without_a_speed_as_it_fails_is_not_laid_to_the_correction():
+    ours, theirs = side("new", 0.9), side("base", 1.0)
+    lost = {name: dict.fromkeys(range(6), 0) for name in theirs.benchmarks}
+    fails = {"failed": {"b0": 120}, "failed_by_session": lost | {"b0": dict.fromkeys(range(6), 20)}}
+    ours, theirs = replace(ours, cut={}, **fails), replace(theirs, cut={}, failed_by_session=lost)
+    found, told = panel(ours, theirs)
+    assert {one.name: one.reason for one in found.benchmarks}["b0"] == "fails-more"
+    assert "family" not in reasons(told, "Speedup-Test")
+
+
 def test_a_method_that_refuses_says_why():
     ours, theirs = side("new", 0.5, benchmarks=1), side("base", 1.0, benchmarks=1)
     _, told = panel(ours, theirs)

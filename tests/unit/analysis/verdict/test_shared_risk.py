@@ -57,6 +57,7 @@ def test_words_are_of_one_family_and_intervals_are_not(trial):
     (said,) = [one.text for one in together.cautions if one.code == "shared-risk"]
     assert said.startswith("3 candidates share the 5 %")
     assert all(one.code != "shared-risk" for one in apart[0].cautions)
+    assert "corrected for 6 comparisons" in str(judge(trial, explain=True))
 
 
 def test_one_candidate_keeps_its_numbers(trial):

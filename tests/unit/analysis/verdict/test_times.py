@@ -84,10 +84,13 @@ def test_what_is_unknown_of_some_run_is_unknown(made):
 
 
 def test_means_of_another_metric(made):
-    trial = made(lambda row: replace(row, max_rss_bytes=row.session << 20))
-    assert means_of(trial, "max_rss") == pytest.approx({"old": 1.5 * 2**20, "new": 1.5 * 2**20})
+    trial = made(lambda row: replace(row, max_rss_bytes=(20 + row.session) << 20))
+    assert means_of(trial, "max_rss") == pytest.approx({"old": 21.5 * 2**20, "new": 21.5 * 2**20})
     with pytest.raises(UsageError, match="has no metric 'cycles'"):
         means_of(trial, "cycles")
+    trial = made(lambda row: replace(row, max_rss_floor_bytes=row.max_rss_bytes))
+    assert means_of(trial, "max_rss") == {}  # nothing but the launcher's is known
+    assert {one.max_rss for one in times_of(trial).values()} == {None}
 
 
 def test_how_long_sessions_took(made):

@@ -134,6 +134,9 @@ def test_the_diagnosis_counts_them_in_their_cells_with_the_share_of_their_time()
         "3 of 10 runs waited for a CPU, after 5 repeats still 1; "
         f"waiting was {100 * share:.2g} % of the time of all runs"
     )
+    late = {"launcher_on_cpu_ns": trial.numbers["launcher_on_cpu_ns"] + 10**9}
+    below = diagnose_trial(replace(trial, numbers={**trial.numbers, **late})).findings
+    assert "3 of 10 runs waited for a CPU, after 5 repeats still 1" in {x.text for x in below}
 
 
 def test_the_diagnosis_says_nothing_where_it_is_not_known(planted):

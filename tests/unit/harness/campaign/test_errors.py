@@ -167,29 +167,11 @@ TOP = [
     ("bassline: a", 1, "unknown key 'bassline'", "bassline", "did you mean 'baseline'?"),
     ("description:", 1, "'description' must be a text, not an empty value", "description", ""),
     ("name: again", 1, "'name' is given twice (first on line 1)", "name", "delete one"),
-    ("protocol: {runs: 3, runs: 4}", 21, "'runs' is given twice (first on line 5)", "runs", ""),
+    ("protocol: {runs: 3, runs: 4}", 21, "'runs' is given twice (first on line 6)", "runs", ""),
     ("seed: &x 3", 7, "the anchor '&x' is not allowed", "&x 3", ""),
     ("seed: !!int 3", 7, "the tag 'tag:yaml.org,2002:int' is not allowed", "!!int 3", ""),
     ("<<: {seed: 3}", 1, "the merge key '<<' is not allowed", "<<", ""),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("line", "column", "what", "carets", "fix"), TOP)
-def test_a_wrong_line_is_reported_alone_and_in_its_place(tmp_path, line, column, what, carets, fix):
-    (found,) = problems(
-        tmp_path,
-        f"""\
-        name: frame
-        variants: {{a: {{level: 1}}, bee: {{level: 2}}}}
-        benchmarks:
-          x: {{command: "run {{level}}"}}
-        {line}
-        """,
-    )
-    assert found.what.startswith(what)
-    assert place(found) == f"5:{column}"
-    assert token(found) == carets
-    assert fix in (found.fix or "")
 
 
 INSIDE = [
@@ -243,19 +225,21 @@ INSIDE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "column", "what", "carets", "fix"), INSIDE)
-def test_a_wrong_key_of_a_benchmark(tmp_path, line, column, what, carets, fix):
-    (found,) = problems(
-        tmp_path,
-        f"""\
-        name: frame
-        variants: {{a: {{level: 1}}}}
-        benchmarks:
-          x:
-            command: "run {{level}}"
-            {line}
-        """,
-    )
+FRAME = """\
+name: frame
+variants: {a: {level: 1}, bee: {level: 2}}
+benchmarks:
+  x:
+    command: "run {level}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "what", "carets", "fix"),
+    [*TOP, *((f"    {line}", *rest) for line, *rest in INSIDE)],
+)
+def test_a_wrong_line_is_reported_alone_and_in_its_place(tmp_path, line, column, what, carets, fix):
+    (found,) = problems(tmp_path, f"{FRAME}{line}\n")
     assert found.what.startswith(what)
     assert place(found) == f"6:{column}"
     assert token(found) == carets
@@ -263,20 +247,13 @@ def test_a_wrong_key_of_a_benchmark(tmp_path, line, column, what, carets, fix):
 
 
 def test_a_metric_may_not_have_the_name_of_one_that_energy_counts(tmp_path):
-    text = """\
-        name: frame
-        energy: {energy}
-        variants: {{a: }}
-        benchmarks:
-          x:
-            command: run
-            metrics: {{energy_net_j: {{regex: (a), unit: J, better: lower}}}}
-        """
-    (found,) = problems(tmp_path, text.format(energy="on"))
+    metric = "{energy_net_j: {regex: (a), unit: J, better: lower}}"
+    text = f"{FRAME}    metrics: {metric}\nenergy: "
+    (found,) = problems(tmp_path, f"{text}on\n")
     assert found.what == "the metric 'energy_net_j' is measured, by 'energy: on'"
-    assert (place(found), token(found)) == ("7:15", "energy_net_j")
+    assert (place(found), token(found)) == ("6:15", "energy_net_j")
     path = tmp_path / "c.yaml"
-    path.write_text(dedent(text.format(energy="off")))
+    path.write_text(f"{text}off\n")
     assert load_campaign(path).cells[0].metrics[0].name == "energy_net_j"  # the program's own
 
 
@@ -486,15 +463,7 @@ def test_a_parameter_that_is_wrong_is_no_unknown_placeholder_too(tmp_path, matri
 
 @pytest.mark.parametrize("cpus", ["4096", "4000-4096", "[4096]"])
 def test_no_cpu_has_a_number_beyond_4095(tmp_path, cpus):
-    (found,) = problems(
-        tmp_path,
-        f"""\
-        name: n
-        variants: {{v: }}
-        benchmarks: {{x: {{command: [p]}}}}
-        isolation: {{cpus: {cpus}}}
-        """,
-    )
+    (found,) = problems(tmp_path, f"{FRAME}isolation: {{cpus: {cpus}}}\n")
     assert "cpus" in found.what
     path = tmp_path / "c.yaml"
     path.write_text(path.read_text().replace("4096", "4095"))
