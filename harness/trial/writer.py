@@ -463,10 +463,10 @@ class Store:
         with storing(self.path / MANIFEST):
             write_synced(self.path, FRESH_MANIFEST, manifest_text(self.manifest))
             fresh = self.path / FRESH_MANIFEST
-            with contextlib.suppress(FileNotFoundError, PermissionError):  # only root may give it away
+            with contextlib.suppress(OSError):  # there is none; or only root may give it away
                 old = (self.path / MANIFEST).stat()
                 fresh.chmod(old.st_mode & 0o777)  # who changed its mode meant it
-                os.chown(fresh, old.st_uid, old.st_gid)
+                os.chown(fresh, old.st_uid, old.st_gid, follow_symlinks=False)
             fresh.replace(self.path / MANIFEST)
             sync_place(self.path)
 

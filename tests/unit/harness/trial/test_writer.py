@@ -87,7 +87,7 @@ def test_going_on_leaves_modes_and_owners_alone(tmp_path, make_manifest, monkeyp
     (store.path / "plan.jsonl").chmod(0o600)
     owner = (store.path / "manifest.json").stat()
     given = []
-    monkeypatch.setattr(os, "chown", lambda path, *who: given.append((path.name, *who)))
+    monkeypatch.setattr(os, "chown", lambda path, *who, **_: given.append((path.name, *who)))
     again = Store.reopen(store.path)
     again.append_plan([])
     again.finish("stopped", None)
