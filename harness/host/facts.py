@@ -497,13 +497,10 @@ def virtual(tree: Tree, fields: dict[str, str]) -> tuple[str | None, str | None]
     """Give the hypervisor ("none" on bare metal, None when nothing shows it) and what says so."""
     if "microsoft" in (tree.text("/proc/sys/kernel/osrelease") or "").lower():
         return "wsl", "/proc/sys/kernel/osrelease"
-    kind = tree.text("/sys/hypervisor/type")
-    if kind:
-        return kind, "/sys/hypervisor/type"
+    for path in ("/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible"):
+        if kind := tree.text(path):
+            return kind, path
     flags = fields.get("flags", "").split()
-    tree_node = tree.text("/proc/device-tree/hypervisor/compatible")
-    if tree_node:
-        return tree_node, "/proc/device-tree/hypervisor/compatible"
     if flags and "hypervisor" not in flags:
         # x86 hypervisors set this flag; bare metal cannot.
         return "none", CPUINFO

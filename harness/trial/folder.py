@@ -223,14 +223,6 @@ def mode_of_files(folder: Path | int) -> int:
     return os.stat(folder).st_mode & 0o666  # noqa: PTH116 - a descriptor is no path
 
 
-def make_file(name: str, folder: int) -> int:
-    """Make a new file in a folder of a trial; give its descriptor."""
-    making = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(name, making, mode_of_files(folder), dir_fd=folder)
-    give_to_owner(fd, folder)
-    return fd
-
-
 def give_to_owner(file: int, folder: int) -> None:
     """Give what root made to the owner of its folder, who could not go on with it; no file of two names."""
     if os.geteuid() == 0 and os.fstat(file).st_nlink == 1:

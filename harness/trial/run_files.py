@@ -33,7 +33,7 @@ from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding, Plan
 
 from ..campaign.distributions import Distribution, is_distribution, quantiles_of
 from ..host.executables import digest_of, signature_of
-from .folder import give_to_owner, make_file, open_inside, storing
+from .folder import give_to_owner, mode_of_files, open_inside, storing
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell
@@ -132,8 +132,10 @@ class RunValues:
         try:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(FRESH, dir_fd=folder)
-            fd = make_file(FRESH, folder)
+            making = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(FRESH, making, mode_of_files(folder), dir_fd=folder)
             try:
+                give_to_owner(fd, folder)
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(fd, rest) :]
@@ -471,7 +473,8 @@ class Spools:
             if stat.S_ISREG(mode):
                 return
             os.unlink(path.name, dir_fd=self._at)
-        os.close(make_file(path.name, self._at))
+        making = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(path.name, making, mode_of_files(self._at), dir_fd=self._at))
 
     def keep(self, path: Path, name: str, limit: int) -> bool:
         """Keep what was caught as `name`, cut to `limit` bytes; tell whether there was room for it."""
