@@ -409,13 +409,13 @@ def receive_bundle(
 _OF_ANALYSIS = ("name", "command", "result", "exit_code")
 _OF_CLAIM = ("text", "command", "value", "relation", "expected", "digits")
 _METRIC = "--metric"
-_SAID = b"judged is wall"  # what answers say since then
+_SAID = b"judged is wall"  # what answers say since then, a page as a sentence
 
 
 def with_packed_question(command: Sequence[str], folder: Path, stored: bytes) -> tuple[str, ...]:
     """Give a command of a bundle so that it asks what it asked when it was packed."""
     named = any(word == _METRIC or word.startswith(f"{_METRIC}=") for word in command)
-    if named or _SAID in stored:
+    if named or _SAID in stored.lower():
         return tuple(command)
     sources = dict.fromkeys(word.partition(":")[0] for word in command[1:] if word[:1] != "-")
     if any(_without_question(folder / source) for source in sources if source):

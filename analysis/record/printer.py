@@ -72,6 +72,11 @@ class Printer:
             pass
         return cleaned
 
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write lines that end by themselves; errors as for `write`."""
+        for line in lines:
+            self.write(line)
+
     def flush(self) -> None:
         """Bring to its place what was written; errors as for `write`."""
         with self._writing():

@@ -46,6 +46,8 @@ VMSTAT = "/proc/vmstat"
 INTERRUPTS = "/proc/interrupts"
 PRESSURE = "/proc/pressure"  # Documentation/accounting/psi.rst
 KERNEL_LOG = "/dev/kmsg"
+# what no CPU can hand on: GIC's 16 to 31 (Arm IHI 0069, section 2.2.1), a hart's own on RISC-V
+_PRIVATE = re.compile(r"GIC\S*\s+(1[6-9]|2\d|3[01])\s|RISC-V INTC\s")
 
 # Columns of a cpu line in /proc/stat, in ticks of 1/CLK_TCK s.
 _USER, _NICE, _SYSTEM, _IRQ, _SOFTIRQ, _STEAL = 0, 1, 2, 5, 6, 7
@@ -257,10 +259,10 @@ class CounterReader:
         columns = [i for i, word in enumerate(header) if not cpus or int(word[3:]) in cpus]
         counts: dict[str, int] = {}
         for line in lines[1:]:
-            number, colon, rest = line.strip().partition(":")
-            # Device interrupts have numbers; the kernel's own (timer, rescheduling) have names.
+            number, _, rest = line.strip().partition(":")
+            # Device interrupts have numbers; the kernel's own (timer, rescheduling) have names, or are a CPU's own.
             words = rest.split(maxsplit=len(header))
-            if not colon or not number.isdigit() or len(words) < len(header):
+            if not number.isdigit() or len(words) < len(header) or _PRIVATE.match(words[-1]):
                 continue
             seen = [words[column] for column in columns]
             if all(word.isdigit() for word in seen) and (total := sum(map(int, seen))):

@@ -109,20 +109,14 @@ def swap(situation: Situation) -> Finding:
 def swap_between(interval: Interval) -> Finding:
     """Tell whether pages were swapped during the interval."""
     before, after = interval.before, interval.after
-    values = (
-        before.swapped_in_pages,
-        after.swapped_in_pages,
-        before.swapped_out_pages,
-        after.swapped_out_pages,
-    )
-    if None in values:
+    came = cpu.rise(before.swapped_in_pages, after.swapped_in_pages)
+    went = cpu.rise(before.swapped_out_pages, after.swapped_out_pages)
+    if came is None or went is None:
         return found("unknown", "swap activity cannot be read", f"no {VMSTAT}")
-    in_before, in_after, out_before, out_after = (value or 0 for value in values)
-    came, went = max(0, in_after - in_before), max(0, out_after - out_before)
     if came or went:
         what = f"{counted(came, 'page')} swapped in and {went:,} out"
         fix = "free memory, or sudo swapoff -a; then repeat the session"
-        where = read(VMSTAT, f"pswpin {in_after}, pswpout {out_after}")
+        where = read(VMSTAT, f"pswpin {after.swapped_in_pages}, pswpout {after.swapped_out_pages}")
         return found("fail", what, where, fix)
     return found("ok", "nothing was swapped", VMSTAT)
 

@@ -42,8 +42,11 @@ def smt(situation: Situation) -> Finding:
         what = f"cpu{number} shares its core with {named(siblings)}: work there slows this CPU"
         if len(shared) > 1:
             what += f" (so do {len(shared) - 1} more measured CPUs)"
-        where = read(path_of("smt"), state.smt or "on")
-        return found("warn", what, where, f"echo off | sudo tee {path_of('smt')}")
+        fix = f"echo off | sudo tee {path_of('smt')}"
+        if state.smt != "on":  # the kernel has no such switch here
+            away = sorted({n for m in shared for n in shared[m] if n > m or n not in measured})
+            fix = f"echo 0 | sudo tee {' '.join(f'{CPU}/cpu{n}/online' for n in away)}"
+        return found("warn", what, read(path_of("smt"), state.smt or "absent"), fix)
     if not measured or any(cpu.siblings is None for cpu in situation.measured):
         return found("unknown", "the kernel does not show which CPUs share a core")
     if state.virtual not in {None, "none"}:
@@ -211,10 +214,10 @@ def _irq(counts: Mapping[str, int], rate: float, what: str, others: tuple[int, .
         return found("ok", what, INTERRUPTS)
     busiest = max(counts, key=lambda name: counts[name])
     what += f", most from {busiest}"
-    number = busiest.split()[0]
-    fix = f"echo {format_cpus(others)} | sudo tee /proc/irq/{number}/smp_affinity_list"
-    if not others:
-        fix = "'fairtrial doctor' names the command that moves it to another CPU"
+    place = f"/proc/irq/{busiest.split()[0]}/smp_affinity_list"
+    fix = f"let a CPU that is not measured serve it: {place}"
+    if others:
+        fix = f"echo {format_cpus(others)} | sudo tee {place}"
     return found("warn", what, read(INTERRUPTS, f"{busiest}: {counts[busiest]}"), fix)
 
 
@@ -366,15 +369,11 @@ def governor_between(interval: Interval) -> Finding:
         return found("unknown", "the kernel shows no frequency governor")
     changed = [cpu for cpu in after if before.get(cpu) != after[cpu]]
     if changed:
-        cpu = changed[0]
-        return found(
-            "fail",
-            f"the governor of {named(tuple(changed))} changed from '{before.get(cpu)}' to "
-            f"'{after[cpu]}'",
-            read(cpufreq(cpu, "scaling_governor"), after[cpu]),
-            "stop what changes it (tuned, power-profiles-daemon, tlp), then "
-            f"sudo cpupower -c {format_cpus(tuple(changed))} frequency-set -g performance",
-        )
+        cpu, all_of_them = changed[0], tuple(changed)
+        what = f"the governor of {named(all_of_them)} changed from '{before.get(cpu)}' to '{after[cpu]}'"
+        back = f"sudo cpupower -c {format_cpus(all_of_them)} frequency-set -g performance"
+        fix = f"stop what changes it (tuned, power-profiles-daemon, tlp), then {back}"
+        return found("fail", what, read(cpufreq(cpu, "scaling_governor"), after[cpu]), fix)
     return found("ok", "the governor stayed the same")
 
 
@@ -415,37 +414,35 @@ def turbo_between(interval: Interval) -> Finding:
 )
 def frequency(situation: Situation) -> Finding:
     """Check that the limits in force are the hardware's, or fix one frequency; all CPUs alike."""
-    known = [cpu for cpu in situation.measured if cpu.highest and cpu.lowest]
+    known = [
+        (cpu.number, cpu.lowest, cpu.highest, cpu.hardware_highest)
+        for cpu in situation.measured
+        if cpu.highest and cpu.lowest
+    ]
     if not known or len(known) < len(situation.measured):
         path = cpufreq((situation.cpus or (0,))[0], "scaling_max_freq")
         return found("unknown", "the kernel shows no frequency limits", f"no {path}")
-    for cpu in known:
-        assert cpu.highest is not None
-        assert cpu.lowest is not None
-        top = cpu.hardware_highest
-        fixed = cpu.lowest >= cpu.highest * (1 - _TOLERANCE)
-        if top is not None and not fixed and cpu.highest < top * (1 - _TOLERANCE):
-            return found(
-                "warn",
-                f"cpu{cpu.number} is held below {ghz(cpu.highest)} of {ghz(top)}, and may vary "
-                "below that",
-                read(cpufreq(cpu.number, "scaling_max_freq"), cpu.highest),
-                f"sudo cpupower -c {cpu.number} frequency-set -u {top}kHz",
+    for number, lowest, highest, top in known:
+        fixed = lowest >= highest * (1 - _TOLERANCE)
+        if top is not None and not fixed and highest < top * (1 - _TOLERANCE):
+            what = (
+                f"cpu{number} is held below {ghz(highest)} of {ghz(top)}, and may vary below that"
             )
-    spans = {(cpu.lowest, cpu.highest) for cpu in known}
-    first = known[0]
-    assert first.highest is not None
-    assert first.lowest is not None
-    where = read(cpufreq(first.number, "scaling_max_freq"), first.highest)
+            where = read(cpufreq(number, "scaling_max_freq"), highest)
+            fix = f"sudo cpupower -c {number} frequency-set -u {top}kHz"
+            return found("warn", what, where, fix)
+    spans = {(lowest, highest) for _, lowest, highest, _ in known}
+    number, lowest, highest, _ = known[0]
+    where = read(cpufreq(number, "scaling_max_freq"), highest)
     if len(spans) > 1:
         what = "the measured CPUs have different frequency limits: " + ", ".join(
-            f"cpu{cpu.number} up to {ghz(cpu.highest or 0)}" for cpu in known[:4]
+            f"cpu{one} up to {ghz(up_to)}" for one, _, up_to, _ in known[:4]
         )
         fix = "measure on CPUs that are alike: isolation: {cpus: [...]} in the campaign"
         return found("warn", what, where, fix)
-    if first.lowest >= first.highest * (1 - _TOLERANCE):
-        return found("ok", f"fixed at {ghz(first.highest)}", where)
-    what = f"may vary between {ghz(first.lowest)} and {ghz(first.highest)}, the full range of the hardware"
+    if lowest >= highest * (1 - _TOLERANCE):
+        return found("ok", f"fixed at {ghz(highest)}", where)
+    what = f"may vary between {ghz(lowest)} and {ghz(highest)}, the full range of the hardware"
     return found("ok", what, where)
 
 
@@ -461,13 +458,9 @@ def throttle(situation: Situation) -> Finding:
         return found("fail", what, where, "let the machine cool down; clean or improve its cooling")
     path = situation.state.throttle_path
     if counters.throttled:
-        return found(
-            "warn",
-            f"the processor was slowed down for heat {counted(counters.throttled, 'time')} since "
-            "boot",
-            path,
-            "improve the cooling, or lower the frequency: sudo cpupower frequency-set -u 2GHz",
-        )
+        what = f"the processor was slowed down for heat {counted(counters.throttled, 'time')} since boot"
+        fix = "improve the cooling, or lower the frequency: sudo cpupower frequency-set -u 2GHz"
+        return found("warn", what, path, fix)
     if counters.quota_throttled:
         what = f"the CPU quota stopped this cgroup {counted(counters.quota_throttled, 'time')}"
         fix = "lift the quota: give whole CPUs (docker run --cpuset-cpus) instead of --cpus"
@@ -483,8 +476,8 @@ def throttle(situation: Situation) -> Finding:
 def throttle_between(interval: Interval) -> Finding:
     """Tell whether the processor was slowed down during the interval."""
     before, after = interval.before, interval.after
-    heat = _rise(before.throttled, after.throttled)
-    quota = _rise(before.quota_throttled, after.quota_throttled)
+    heat = rise(before.throttled, after.throttled)
+    quota = rise(before.quota_throttled, after.quota_throttled)
     if after.cooling and not heat:
         heat = 1
     if heat:
@@ -501,7 +494,8 @@ def throttle_between(interval: Interval) -> Finding:
     return found("ok", "not slowed down")
 
 
-def _rise(before: int | None, after: int | None) -> int | None:
+def rise(before: int | None, after: int | None) -> int | None:
+    """Say by how much a counter rose; one that began again, by nothing."""
     return None if before is None or after is None else max(0, after - before)
 
 
@@ -546,16 +540,15 @@ def battery(situation: Situation) -> Finding:
         return found("warn", what, read(path_of("platform_profile"), state.platform_profile), fix)
     if state.supplies is None:
         return found("unknown", "the kernel shows no power supplies", f"no {SUPPLIES}")
-    mains = [s for s in state.supplies if s.kind in {"Mains", "USB"} and s.online is not None]
+    mains = [s for s in state.supplies if s.kind in {"Mains", "USB"} and s.online]
     if state.draining:
         supply = state.draining[0]
         left = "" if supply.capacity is None else f", {supply.capacity} % left"
         where = read(f"{SUPPLIES}/{supply.name}/status", supply.status)
         fix = "plug the machine in: firmware saves power on battery"
         return found("warn", f"runs on its battery{left}", where, fix)
-    if any(s.online for s in mains):
-        online = next(s for s in mains if s.online)
-        return found("ok", "on mains", read(f"{SUPPLIES}/{online.name}/online", 1))
+    if mains:
+        return found("ok", "on mains", read(f"{SUPPLIES}/{mains[0].name}/online", 1))
     if not any(s.kind == "Battery" for s in state.supplies):
         return found("ok", "there is no battery", SUPPLIES)
     return found("unknown", "neither mains power nor a discharging battery is shown", SUPPLIES)

@@ -436,14 +436,14 @@ def turbo(tree: Tree, cpus: tuple[int, ...]) -> KernelSwitch:
     value = tree.number(_NO_TURBO)
     if value in {0, 1}:
         return KernelSwitch(on=value == 0, path=_NO_TURBO, value=str(value))
+    off = KernelSwitch(on=None)
     for path in (*_BOOST, *(cpufreq(n, name) for n in cpus for name in ("boost", "cpb"))):
-        value = tree.number(path)
-        if value in {0, 1}:
-            return KernelSwitch(on=value == 1, path=path, value=str(value))
         word = tree.text(path)
-        if word in {"enabled", "disabled"}:
-            return KernelSwitch(on=word == "enabled", path=path, value=word)
-    return KernelSwitch(on=None)
+        if word in {"1", "enabled"}:
+            return KernelSwitch(on=True, path=path, value=word)
+        if word in {"0", "disabled"} and off.on is None:
+            off = KernelSwitch(on=False, path=path, value=word)
+    return off
 
 
 def smt_active(tree: Tree, cpus: Topology) -> bool | None:
@@ -495,13 +495,10 @@ def virtual(tree: Tree, fields: dict[str, str]) -> tuple[str | None, str | None]
     """Give the hypervisor ("none" on bare metal, None when nothing shows it) and what says so."""
     if "microsoft" in (tree.text("/proc/sys/kernel/osrelease") or "").lower():
         return "wsl", "/proc/sys/kernel/osrelease"
-    kind = tree.text("/sys/hypervisor/type")
-    if kind:
-        return kind, "/sys/hypervisor/type"
+    for path in ("/sys/hypervisor/type", "/proc/device-tree/hypervisor/compatible"):
+        if kind := tree.text(path):
+            return kind, path
     flags = fields.get("flags", "").split()
-    tree_node = tree.text("/proc/device-tree/hypervisor/compatible")
-    if tree_node:
-        return tree_node, "/proc/device-tree/hypervisor/compatible"
     if flags and "hypervisor" not in flags:
         # x86 hypervisors set this flag; bare metal cannot.
         return "none", CPUINFO

@@ -263,11 +263,10 @@ def _with_threads(known: Used, threads: list[_Thread] | None, peaks: list[int | 
     if threads is None:
         return replace(known, peak_bytes=peak)
     on_cpu = sum(one.on_cpu_ns for one in threads)
-    least = max((one.delay_ns - (on_cpu - one.on_cpu_ns) for one in threads), default=0)
     return replace(
         known,
         wait_ns=sum(one.delay_ns for one in threads),
-        others_ns=max(least, 0),
+        others_ns=max([0, *(one.delay_ns - (on_cpu - one.on_cpu_ns) for one in threads)]),
         voluntary_switches=sum(one.voluntary for one in threads),
         involuntary_switches=sum(one.involuntary for one in threads),
         peak_bytes=peak,

@@ -33,7 +33,7 @@ from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding, Plan
 
 from ..campaign.distributions import Distribution, is_distribution, quantiles_of
 from ..host.executables import digest_of, signature_of
-from .folder import mode_of_files, open_inside, storing
+from .folder import give_to_owner, mode_of_files, open_inside, storing
 
 if TYPE_CHECKING:
     from ..campaign.model import Campaign, Cell
@@ -135,6 +135,7 @@ class RunValues:
             making = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             fd = os.open(FRESH, making, mode_of_files(folder), dir_fd=folder)
             try:
+                give_to_owner(fd, folder)
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(fd, rest) :]
@@ -479,6 +480,7 @@ class Spools:
         """Keep what was caught as `name`, cut to `limit` bytes; tell whether there was room for it."""
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(path.name, flags, dir_fd=self._at), "wb") as file:
+            give_to_owner(file.fileno(), self._at)
             size = os.fstat(file.fileno()).st_size
             if size > limit:
                 size = file.truncate(limit)

@@ -462,9 +462,12 @@ class Store:
         self._refuse_moved()
         with storing(self.path / MANIFEST):
             write_synced(self.path, FRESH_MANIFEST, manifest_text(self.manifest))
-            with contextlib.suppress(FileNotFoundError):  # who changed its mode meant it
-                (self.path / FRESH_MANIFEST).chmod((self.path / MANIFEST).stat().st_mode & 0o777)
-            (self.path / FRESH_MANIFEST).replace(self.path / MANIFEST)
+            fresh = self.path / FRESH_MANIFEST
+            with contextlib.suppress(OSError):  # there is none; or only root may give it away
+                old = (self.path / MANIFEST).stat()
+                fresh.chmod(old.st_mode & 0o777)  # who changed its mode meant it
+                os.chown(fresh, old.st_uid, old.st_gid, follow_symlinks=False)
+            fresh.replace(self.path / MANIFEST)
             sync_place(self.path)
 
     def finish(

@@ -129,6 +129,10 @@ BEFORE = [
     ),
     ("irq", "amd", {}, "ok", "0.01 device interrupts a second on cpu3"),
     ("irq", "amd", {"proc/interrupts": hosts.interrupts([2_000_000] * 8)}, "warn", "most from 25 nvme0q1"),
+    # numbered, and each CPU's own: its timer, on Arm and RISC-V
+    ("irq", "amd", {"proc/interrupts": "     CPU3\n 11: 9999999  GICv3  27 Level  arch_timer\n 12: 7  GICv3  42 Level  eth0\n"},
+     "ok", "0.0007 device interrupts"),
+    ("irq", "amd", {"proc/interrupts": "     CPU3\n 5: 9999999  RISC-V INTC  5 Edge  riscv-timer\n"}, "ok", "0 device interrupts"),
     ("irq", "bare", {}, "unknown", "cannot be read"),
     ("isolation", "amd", {f"{CPU}/isolated": "3", f"{CPU}/nohz_full": "3"}, "ok", "without timer"),
     ("isolation", "amd", {f"{CPU}/isolated": "3"}, "ok", "still ticks"),
@@ -342,6 +346,14 @@ def test_a_finding_says_where_it_was_read_and_the_command_that_mends_it(
 def test_interrupts_are_moved_to_cpus_that_share_no_core_with_the_measured_ones():
     tree = hosts.intel_pstate() | {"proc/interrupts": hosts.interrupts([2_000_000] * 8)}
     assert examine(tree)["irq"].fix == "echo 0-2,4-6 | sudo tee /proc/irq/25/smp_affinity_list"
+    assert "doctor" not in str(
+        examine(tree, tuple(range(8)))["irq"].fix
+    )  # it has said what it knows
+
+
+def test_a_thread_goes_offline_alone_where_the_kernel_has_no_switch_for_all():
+    tree = hosts.intel_pstate() | {f"{CPU}/smt/control": "notimplemented\n"}
+    assert examine(tree)["smt"].fix == f"echo 0 | sudo tee /{CPU}/cpu7/online"
 
 
 def test_boost_is_turned_off_by_the_opposite_value():

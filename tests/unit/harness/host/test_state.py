@@ -227,6 +227,10 @@ def test_hybrid_cores_are_told_apart(host):
         ({f"{CPU}/cpufreq/boost": "1"}, True),
         ({f"{CPU}/amd_pstate/cpb_boost": "disabled"}, False),
         ({f"{CPU}/cpu2/cpufreq/boost": "1"}, True),
+        (
+            {f"{CPU}/cpu2/cpufreq/boost": "0", f"{CPU}/cpu3/cpufreq/boost": "1"},
+            True,
+        ),  # on one is on
         ({f"{CPU}/cpu2/cpufreq/cpb": "0"}, False),
         ({f"{CPU}/cpu1/cpufreq/boost": "1"}, None),  # of another CPU than the one asked about
         ({f"{CPU}/intel_pstate/no_turbo": "5"}, None),
@@ -234,7 +238,7 @@ def test_hybrid_cores_are_told_apart(host):
     ],
 )
 def test_turbo_is_read_from_each_vendors_switch(host, files, on):
-    assert host(hosts.base(4) | files).read((2,)).turbo.on is on
+    assert host(hosts.base(4) | files).read((2, 3)).turbo.on is on
 
 
 def test_counters_belong_to_the_cpus_asked_for(host):

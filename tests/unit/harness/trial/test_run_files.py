@@ -314,6 +314,19 @@ def spools(outputs):
         one.close()
 
 
+def test_what_root_makes_in_the_trial_of_a_user_is_that_user_s(spools, outputs, monkeypatch):
+    owners, spool = [], spools()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(os, "fchown", lambda fd, *owner: owners.append(owner))
+    spool.stdout.write_bytes(b"x")
+    assert spool.keep(spool.stdout, "0001.stdout", 10)
+    spool.caught(spool.stderr)
+    (outputs / "elsewhere").hardlink_to(spool.stderr)
+    assert spool.keep(spool.stderr, "0001.stderr", 10)  # it has another name, and may be anybody's
+    here = outputs.stat()
+    assert owners == [(here.st_uid, here.st_gid)]
+
+
 def names(outputs):
     return {path.name for path in outputs.iterdir()}
 

@@ -79,18 +79,23 @@ def test_a_trial_is_its_users_alone_unless_it_is_shared(
     assert modes(store.path) == ({folder}, {file})
 
 
-def test_going_on_leaves_modes_alone(tmp_path, make_manifest):
+def test_going_on_leaves_modes_and_owners_alone(tmp_path, make_manifest, monkeypatch):
     # as trials of the first version are, and one file as somebody wanted it
     store = Store.create(make_manifest(), tmp_path / "runs", b"name: c\n", share=True)
     store.finish("stopped", None)
     (store.path / "manifest.json").chmod(0o664)
     (store.path / "plan.jsonl").chmod(0o600)
+    owner = (store.path / "manifest.json").stat()
+    given = []
+    monkeypatch.setattr(os, "chown", lambda path, *who, **_: given.append((path.name, *who)))
     again = Store.reopen(store.path)
     again.append_plan([])
     again.finish("stopped", None)
     found = {path.name: path.stat().st_mode & 0o777 for path in store.path.iterdir()}
     assert (found["manifest.json"], found["plan.jsonl"]) == (0o664, 0o600)
     assert (found["measurements.jsonl"], found["outputs"]) == (0o644, 0o755)
+    # root that goes on takes it from nobody
+    assert set(given) == {(".manifest.json.new", owner.st_uid, owner.st_gid)}
 
 
 def test_a_trial_without_its_resolved_campaign_is_finished_without_it(make_store):

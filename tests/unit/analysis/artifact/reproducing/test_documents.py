@@ -509,6 +509,7 @@ def test_a_trial_that_declares_metrics_was_judged_by_its_wall_time(folder, comma
         ((*GATE, "--metric", "rps"), b"{}", {"metrics": RPS}),
         ((*GATE, "--metric=rps"), b"{}", {"metrics": RPS}),
         (GATE, b"declares rps; judged is wall: --metric rps", {"metrics": RPS}),
+        (("report", "trials/t"), b"<li>Judged is wall, although rps is declared", {"metrics": RPS}),
         (GATE, b"{}", {}),
         (GATE, b"{}", {"metrics": {"cycles": RPS["rps"] | {"source": "counters"}}}),
         (GATE, b"{}", {"metrics": RPS, "origin": "imported"}),
