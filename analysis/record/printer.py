@@ -52,10 +52,6 @@ class Printer:
         self.paint(self.clean(text))
         return len(text)
 
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
-
     def paint(self, text: str) -> None:
         """Write a text with codes of our own, in which nothing foreign is left to clean."""
         with self._writing():
