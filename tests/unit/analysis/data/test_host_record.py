@@ -187,39 +187,37 @@ def kept(trial: Path, name: str, content: bytes) -> None:
     (trial / OUTPUTS / name).write_bytes(content)
 
 
-def test_the_last_lines(tmp_path):
-    kept(tmp_path, "0042.stderr", b"".join(b"line %d\r\n" % k for k in range(14)))
-    found = read_excerpt(tmp_path, 42)
+def excerpt_of(trial, name, content, run):
+    kept(trial, name, content)
+    found = read_excerpt(trial, run)
     assert found is not None
+    return found
+
+
+def test_the_last_lines(tmp_path):
+    written = b"".join(b"line %d\r\n" % k for k in range(14))
+    found = excerpt_of(tmp_path, "0042.stderr", written, 42)
     assert found.lines == tuple(f"line {k}" for k in range(4, 14))
     assert (found.size, found.cut) == (8 * 10 + 9 * 4, True)
 
 
 def test_a_short_output_is_whole(tmp_path):
-    kept(tmp_path, "w1.stderr", b"\x1b[31mred\xff\x00\n\nend")
-    found = read_excerpt(tmp_path, -1)
-    assert found is not None
+    found = excerpt_of(tmp_path, "w1.stderr", b"\x1b[31mred\xff\x00\n\nend", -1)
     assert found.lines == ("\x1b[31mred\ufffd\x00", "", "end")
     assert not found.cut
 
 
 def test_of_a_huge_output_only_the_end_is_read(tmp_path):
-    kept(tmp_path, "0001.stderr", b"x" * 100_000 + b"\nlast\n")
-    found = read_excerpt(tmp_path, 1)
-    assert found is not None
+    found = excerpt_of(tmp_path, "0001.stderr", b"x" * 100_000 + b"\nlast\n", 1)
     assert found.lines == ("last",)
-    kept(tmp_path, "0002.stderr", b"y" * 100_000)
-    found = read_excerpt(tmp_path, 2)
-    assert found is not None
+    found = excerpt_of(tmp_path, "0002.stderr", b"y" * 100_000, 2)
     assert len(found.lines) == 1
     assert len(found.lines[0]) == 300
     assert found.cut
 
 
 def test_empty_is_not_the_same_as_not_kept(tmp_path):
-    kept(tmp_path, "0003.stderr", b"")
-    found = read_excerpt(tmp_path, 3)
-    assert found is not None
+    found = excerpt_of(tmp_path, "0003.stderr", b"", 3)
     assert (found.lines, found.size) == ((), 0)
     assert read_excerpt(tmp_path, 4) is None
     assert read_excerpt(tmp_path, 3, "stdout") is None
@@ -239,9 +237,7 @@ def test_nothing_outside_the_trial_is_read(tmp_path):
 
 
 def test_homes_are_not_quoted(tmp_path):
-    kept(tmp_path, "0007.stderr", b"no /home/jane/x.so\n")
-    found = read_excerpt(tmp_path, 7)
-    assert found is not None
+    found = excerpt_of(tmp_path, "0007.stderr", b"no /home/jane/x.so\n", 7)
     assert found.lines == ("no ~/x.so",)
 
 
