@@ -225,9 +225,8 @@ def mode_of_files(folder: Path | int) -> int:
 def give_to_owner(file: int, folder: int) -> None:
     """Give what root made to the owner of its folder, who could not go on with it; no file of two names."""
     if os.geteuid() == 0 and os.fstat(file).st_nlink == 1:
-        with contextlib.suppress(
-            OSError
-        ):  # not known in this namespace, or on another machine's disk
+        # not known in this namespace, or on another machine's disk
+        with contextlib.suppress(OSError):
             os.fchown(file, os.fstat(folder).st_uid, os.fstat(folder).st_gid)
 
 
