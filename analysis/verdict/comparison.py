@@ -85,9 +85,10 @@ def compare_trials(
         _side_of(trial, label, look.at(confidence))
         for trial, label, look in zip((old, new), _labels(old, new), looks, strict=True)
     )
-    # names may have been taken out of one of them
+    # names may have been taken out of one of them; another tool's file begins whenever it is read
     m, n = old.manifest, new.manifest
-    same = (m.trial, m.started, len(old)) == (n.trial, n.started, len(new))
+    one_file = old.path.resolve() == new.path.resolve()
+    same = len(old) == len(new) and (one_file or (m.trial, m.started) == (n.trial, n.started))
     sides, cautions = _variants(old, new, (a, b), metric)
     answers, lacking = _answers(sides, (a, b), looks, confidence, margin)
     candidates = compare_answers(
@@ -229,8 +230,8 @@ def _answers(
         known = [{x.name for x in one.benchmarks if x.speedup is not None} for one in whole]
         shared = set.intersection(*known) if known else set()
         if not shared:
-            text = f"{name}: no benchmark has runs that count of it and of {baseline}"
-            lacking.append(Caution("no-common-results", f"{text} in both trials", (name,)))
+            text = f"{name}: no benchmark has a speedup over {baseline} in both trials"
+            lacking.append(Caution("no-common-results", text, (name,)))
             continue
         old, new = (
             answer if names == shared else judged(k, (only(pair[0], shared), only(pair[1], shared)))
@@ -416,10 +417,10 @@ def _cautions(
 ) -> Iterator[Caution]:
     """Say where the trials are one, share runs, or have not the same things to compare."""
     parts = (
-        {part.trial for part in one.manifest.merged_from} or {one.manifest.trial}
-        for one in (old, new)
+        {(part.trial, part.started) for part in (one.merged_from or (one,))}
+        for one in (old.manifest, new.manifest)
     )
-    shared = sorted(set.intersection(*parts))
+    shared = sorted({name for name, _ in set.intersection(*parts)})
     if same:
         yield Caution("same-trial", "both are one trial, which always agrees with itself")
     elif shared:

@@ -56,9 +56,9 @@ class Effect(Line):
     design: str = "paired"
 
     @classmethod
-    def of(cls, line: Line, design: str) -> Self:
-        """Take the line of a benchmark, or of the suite, whose sessions are what its degrees of freedom count."""
-        sessions, reason = 1, line.reason
+    def of(cls, line: Line, answer: Multilevel) -> Self:
+        """Take a line of `answer`; the suite's sessions are what its degrees of freedom count, else the fewest."""
+        sessions, reason, design = 1, line.reason, answer.design
         if not line.of_suite:
             sessions = line.sessions
         elif design == "confounded":
@@ -66,6 +66,9 @@ class Effect(Line):
         elif design in _BY_SESSIONS and line.freedoms is not None:
             freedom = sum(line.freedoms) if line.freedom is None else line.freedom
             sessions = max(round(freedom + (1 if design == "paired" else 2)), _LEAST)
+        elif design in _BY_SESSIONS:
+            sessions = min(one.sessions for one in answer.benchmarks)
+            reason = next((x.reason for x in answer.benchmarks if x.reason == "no-spread"), None)
         word = line.word_of_interval
         own = {"sessions": sessions, "reason": reason, "outcome_uncorrected": word}
         return cls(**{x.name: getattr(line, x.name) for x in fields(Line)} | own, design=design)
@@ -183,7 +186,7 @@ def _missing(old: Effect, new: Effect) -> str | None:
             return f"no-value-{name}"
         if side.reason in ("no-spread", "depends", "no-steady-state", "unequal-values", "cut-off"):
             return f"{side.reason}-{name}"
-    return next((f"one-session-{name}" for side, name in both if not side.tested), None)
+    return next((f"one-session-{name}" for side, name in both if not side.by_sessions), None)
 
 
 def conclusion_of(
@@ -300,8 +303,7 @@ class EffectPairs(NamedTuple):
             lines += [both for both in self.lone if both[0].name not in known]
         elif self.old.these is not None and self.new.these is not None:
             lines = [(self.old.these, self.new.these)]
-        designs = self.old.design, self.new.design
-        return [(x.name, Effect.of(x, designs[0]), Effect.of(y, designs[1])) for x, y in lines]
+        return [(x.name, Effect.of(x, self.old), Effect.of(y, self.new)) for x, y in lines]
 
 
 _Pair = tuple[str, Effect, Effect]

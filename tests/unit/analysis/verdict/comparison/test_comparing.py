@@ -9,6 +9,7 @@ import pytest
 
 from analysis.data.trial import read_trial
 from analysis.errors import AnalysisError, UsageError
+from analysis.importers.reader import open_trial
 from analysis.record.trial_files import MergedTrial
 from analysis.verdict.comparison import compare_trials
 from analysis.verdict.judging import judge
@@ -88,13 +89,26 @@ def test_a_trial_agrees_with_itself_whatever_it_says(night, tmp_path):
 
 
 def test_runs_that_both_hold_are_told(night):
-    part = MergedTrial(
-        trial="one", first=1, last=4, seed=1, tool_version="0.1.0", started="", finished=None
-    )
     old = night("one", EFFECTS, seed=1)
+    begun = old.manifest.started
+    part = MergedTrial(
+        trial="one", first=1, last=4, seed=1, tool_version="0.1.0", started=begun, finished=None
+    )
     new = night("all", EFFECTS, seed=1, origin="merged", merged_from=(part,))
     found = compare_trials(old, new)
     assert (found.same_trial, "runs-shared" in codes(found)) == (False, True)
+
+
+def test_a_file_agrees_with_itself_and_shares_no_run_with_one_of_its_name(tmp_path):
+    rows = [f"b,v{side},{session},{10 + side + session}\n" for side in (0, 1) for session in (0, 1)]
+    files = [tmp_path / night / "bench.csv" for night in ("monday", "tuesday")]
+    for path in files:
+        path.parent.mkdir()
+        path.write_text("benchmark,variant,session,value\n" + "".join(rows), "utf-8")
+    first, again, other = (open_trial(x, "process", "lower") for x in (files[0], *files))
+    itself, night = compare_trials(first, again), compare_trials(first, other)
+    assert (itself.word, itself.same_trial) == ("reproduced", True)
+    assert (night.same_trial, "runs-shared" in codes(night)) == (False, False)
 
 
 def test_what_one_trial_has_only_is_named_and_takes_no_part(night):

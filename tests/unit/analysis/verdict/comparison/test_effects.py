@@ -176,6 +176,43 @@ def test_a_side_without_spread_or_a_known_clock_is_not_compared(answer, grown):
     assert (line.agreement, line.pvalue, line.difference) == ("cannot tell", None, None)
 
 
+def counted(new, old, sessions=5):
+    """Judge two counts, one number a side in all sessions."""
+    ids = {bench: list(range(sessions)) for bench in "xy"}
+    sides = [
+        PerformanceMatrix.from_samples(
+            name, dict.fromkeys("xy", [value] * sessions), better="lower", unit="B", sessions=ids
+        )
+        for name, value in (("new", new), ("base", old))
+    ]
+    return multilevel(*sides)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "agreement"),
+    [
+        ((100.0, 100.0), (100.0, 100.0), "agrees"),
+        ((110.0, 100.0), (120.0, 100.0), "agrees"),  # one word, and nothing that could be tested
+        ((100.0, 100.0), (110.0, 100.0), "compatible"),
+    ],
+)
+def test_counts_that_do_not_vary_are_held_by_their_words_and_have_their_sessions(
+    first, second, agreement
+):
+    found = compared(counted(*first), counted(*second))
+    lines = (*found.benchmarks, found.these)
+    assert [(x.agreement, x.reason) for x in lines] == [(agreement, None)] * 3
+    assert {side.sessions for x in lines for side in (x.old, x.new)} == {5}
+    assert found.word == ("reproduced" if agreement == "agrees" else "partly")
+
+
+def test_counts_of_too_few_sessions_for_their_risk_are_no_trial_of_one_session():
+    few = compared(counted(110.0, 100.0), counted(110.0, 100.0, sessions=3))
+    assert [(x.new.reason, x.agreement) for x in few.benchmarks] == [
+        ("few-sessions", "compatible")
+    ] * 2
+
+
 @pytest.mark.parametrize(
     ("sessions", "reason"), [((1, 4), "old"), ((4, 1), "new"), ((1, 1), "old")]
 )
