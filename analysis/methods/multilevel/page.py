@@ -490,7 +490,7 @@ def benchmark_cautions(
         "without-ratio",
         [lines[k].name for k in counts] if len(judged.each.estimate) > 1 else [],
         "with a 0 there is no ratio, so no mean over benchmarks holds: {}",
-        "without a ratio, as runs are 0, and in no mean: {}",
+        "in no mean, as runs are 0: {}",
     )
 
 
