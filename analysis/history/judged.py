@@ -226,7 +226,7 @@ class History(Result):
         """The worst of all series at the gate; None without a gate."""
         if self.gate is None:
             return None
-        found = {one.outcome for one in self.newest}
+        found = {one.outcome for one in self.newest if one.outcome is not None}
         if "proven" in found:
             return "proven"
         return "passed" if found == {"passed"} and not self.gone else "undecided"
@@ -325,7 +325,7 @@ def _at_gate(history: History, outcome: Outcome) -> str:
         )
     if not some:
         return "no series goes on: nothing is decided"
-    first, many = some[0], len(history.newest)
+    first, many = some[0], sum(one.outcome is not None for one in history.newest)
     if undecided and first.reason != "between":
         return _why_open(history, [one for one in some if one.reason == first.reason], limit)
     against, wanted = _against(some), f"the wanted gain of {limit}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -100,21 +100,27 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
     )
 
 
-def _gone(series: Sequence[NightSeries], since: Since | None) -> dict[str, None]:
-    """Name the benchmarks that the newest night of their campaign lacks; a fixed `since` behind their end accepts that."""
+def _gone(series: Sequence[NightSeries], since: Since | None) -> tuple[dict[str, None], set[int]]:
+    """Name the benchmarks that the newest night of their campaign lacks, and the series (by id) that are over.
+
+    These have no value in that night and the 8 before, or a fixed `since` behind their end accepts that they lack.
+    """
     going_on = [one for one in series if one.ends is None]
     gone: dict[str, None] = {}
+    over: set[int] = set()
     for one in going_on:
         together = [other for other in going_on if other.campaign == one.campaign]
         nights_of = (night for other in together for night in other.values)
         begun = {night.trial: moment_of(night.started_at) or _EARLIEST for night in nights_of}
-        order = sorted(begun, key=begun.__getitem__)
+        *before, newest = sorted(begun, key=begun.__getitem__)[-1 - NEWEST :]
         mine = {night.trial for night in one.values}
-        before = mine.intersection(order[-1 - NEWEST : -1])
+        held = len(mine.intersection(before))
         accepted = since is not None and not since.moves and since.first_new(one) == len(one.values)
-        if order[-1] not in mine and len(before) >= _LEAST and not accepted:
+        if newest not in mine and (accepted or not held):
+            over.add(id(one))
+        elif newest not in mine and held >= _LEAST:
             gone[one.benchmark] = None
-    return gone
+    return gone, over
 
 
 # --- What the host did meanwhile, by the records of neighbouring trials.
@@ -173,13 +179,14 @@ _OF_CHANGES = ("autocorrelation", "inflation", "least_p", "p_star", "pvalue")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge:
-    """What is asked of every series; `gates`: How many share the risk at the gate."""
+    """What is asked of every series; `gates`: How many share the risk at the gate; `over`: The ids of those not at it."""
 
     risk: float
     horizon: int
     condition: Condition | None
     since: Since | None
     gates: int
+    over: Container[int]
     records: HostRecords
 
     def series(
@@ -235,7 +242,7 @@ class Judge:
         ``faster<5%`` is passed by an alarm of being faster by more, and proven where the mean shows that it is not.
         What a longer time of runs that were cut, of the candidate's or the baseline's, would overturn is undecided.
         """
-        if self.condition is None or series.ends is not None:
+        if self.condition is None or series.ends is not None or id(series) in self.over:
             return {}
         moves = self.since is not None and self.since.moves
         since, values = None if moves else first_new, found.values
@@ -425,13 +432,15 @@ def judge_nights(
     firsts = {_key(one): one for one in reversed(nights.series) if one.paired and one.baseline_logs}
     theirs, _, _ = look([one.baseline_logs or () for one in firsts.values()])
     own = dict(zip(firsts, theirs, strict=True))
-    newest = sum(one.ends is None for one in nights.series)
+    gone, over = _gone(nights.series, new)
+    newest = sum(one.ends is None and id(one) not in over for one in nights.series)
     judge = Judge(
         risk=risk,
         horizon=horizon,
         condition=condition,
         since=new,
         gates=1 if correction == "none" else max(newest, 1),
+        over=over,
         records=HostRecords(),
     )
     judged = tuple(
@@ -442,7 +451,7 @@ def judge_nights(
     ordered = sorted(
         every.values(), key=lambda one: (moment_of(one.started_at) or _EARLIEST, one.trial)
     )
-    gone = {} if condition is None or "" in allow_missing else _gone(nights.series, new)
+    named = condition is not None and "" not in allow_missing
     about = ("campaign", "metric", "unit", "better", "baseline")
     history = History(
         place=nights.place,
@@ -462,7 +471,7 @@ def judge_nights(
         host_intervals=tuple(_host_intervals(judge, firsts, own, judged)),
         host_changes=tuple(judge.records.along(nights.series)),
         left_out=nights.left_out,
-        gone=tuple(name for name in gone if name not in allow_missing),
+        gone=tuple(name for name in gone if named and name not in allow_missing),
         cut=nights.cut,
     )
     # without an interval because neighbouring nights resemble each other

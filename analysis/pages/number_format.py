@@ -387,7 +387,7 @@ class Difference:
         """Give the interval for a column: ``-49 to -41 %``."""
         if self.low is None or self.high is None:
             return "-"
-        if self.too_few:
+        if self.too_few and self.low <= 1 <= self.high:
             return "too few to say"
         ends = (self._signed(end, self._end(end)) for end in (self.low, self.high))
         return f"{self.mark}{' to '.join(ends)} %"

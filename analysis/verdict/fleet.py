@@ -486,13 +486,16 @@ def like_these_text(one: CandidateVerdict, verdict: Verdict) -> str:
     if why := unanswered(result, line, f"{one.variant:.20}"):
         return f"no answer: {why}"
     found = difference(line, verdict)
+    ends = found.interval()
     if line.outcome == "equivalent":
-        return f"the same within {100 * verdict.question.margin:g} % ({found.interval()})"
+        return f"the same within {100 * verdict.question.margin:g} %{ends and f' ({ends})'}"
     if line.outcome == "undecided":
         return f"undecided, {found.between()}"
+    if not ends:
+        return found.amount()
     if found.link == "as":
-        return f"{found.interval()} {found.phrase().partition(' ')[2].partition(' ')[2]}"
-    return f"{found.interval()} {found.amount().partition(' % ')[2]}"
+        return f"{ends} {found.phrase().partition(' ')[2].partition(' ')[2]}"
+    return f"{ends} {found.amount().partition(' % ')[2]}"
 
 
 def _disagreeing(level: HostLevel, verdict: Verdict) -> Iterator[str]:

@@ -154,7 +154,9 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
         if line.reason in ("fails-more", "fails-always"):
             (failed, runs), (others, of) = failed_of(line)
             return f"{failed} of {runs} runs of {name} failed, {others} of {of} of the other"
-        found = few_sessions_text(line, result.unit) or REASONS.get(line.reason or "", "")
+        found = few_sessions_text(line, result.unit, result.outermost) or REASONS.get(
+            line.reason or "", ""
+        )
         if found or line.difference_low is not None:
             return found
     elif taken := [one.reason for one in result.benchmarks if one.reason in TAKEN_BACK]:
@@ -162,9 +164,11 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
     elif line.cut and (line.cut.known or not (line.low or 0) <= 1 <= (line.high or 2)):
         return REASONS["cut-off"]
     if line.low is None or line.high is None:
-        flat = any(one.reason == "no-spread" for one in result.benchmarks)
-        few = f"there are too few {result.outermost}s for an interval"
-        return REASONS["no-spread"] if flat else few
+        flat = next((one for one in result.benchmarks if one.reason == "no-spread"), None)
+        if flat is None:
+            return f"there are too few {result.outermost}s for an interval"
+        few = few_sessions_text(flat, result.unit, result.outermost)
+        return f"{flat.name}: {few}" if few else REASONS["no-spread"]
     if line.low <= 1 <= line.high:
         return ""
     fails = f"runs of {name} failed where those of the other did not"

@@ -210,14 +210,14 @@ def count_text(value: float, unit: str) -> str:
     return f"{value:.16g} {text}".strip()
 
 
-def few_sessions_text(line: Line, unit: str = "count") -> str:
+def few_sessions_text(line: Line, unit: str = "count", noun: str = "session") -> str:
     """Say what is not decided yet: ``2 against 1 in all runs, but 2 sessions: 1 more decides``; else ""."""
     one, more = line.identity, line.more_sessions
     if one is None or line.reason not in ("no-spread", "few-sessions"):
         return ""
     a, b = (count_text(value, unit) for value in (one.candidate, one.baseline))
     more_text = "" if more is None else f": {more.sessions} more decide{'s' * (more.sessions == 1)}"
-    return f"{a} against {b} in all runs, but {figures.counted(one.sessions, 'session')}{more_text}"
+    return f"{a} against {b} in all runs, but {figures.counted(one.sessions, noun)}{more_text}"
 
 
 # --- What a reader of the sound verdict should know.
@@ -490,7 +490,7 @@ def benchmark_cautions(
         "without-ratio",
         [lines[k].name for k in counts] if len(judged.each.estimate) > 1 else [],
         "with a 0 there is no ratio, so no mean over benchmarks holds: {}",
-        "without a ratio, as runs are 0, and in no mean: {}",
+        "in no mean, as runs are 0: {}",
     )
 
 

@@ -263,6 +263,7 @@ def test_an_interval_of_two_runs_tells_nothing():
         "no difference found between a and b: too few values to say more"
     )
     assert found.cell_interval() == "too few to say"
+    assert of_ratio(208.0, 2.4, 17_445.0).cell_interval() == "+140 to +1744400 %"  # it decides
     assert "between" in of_ratio(1.1, 0.05, 40.0).answer("undecided", "a", "b", margin=0.01)
 
 

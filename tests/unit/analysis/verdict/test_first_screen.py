@@ -178,6 +178,14 @@ def test_counts_of_several_that_never_vary_have_their_best(tmp_path, counts, sai
         assert rank_variants(trial).places[0].variant == said[0]
 
 
+def test_counts_that_never_vary_in_two_sessions_lack_sessions_and_no_clock(tmp_path):
+    rows = (f"{b},{v},{s},{n},B\n" for b in "xy" for v, n in (("a", 9), ("b", 8)) for s in (1, 2))
+    path = tmp_path / "counts.csv"
+    path.write_text("benchmark,variant,session,value,unit\n" + "".join(rows), "utf-8")
+    said = judge(open_trial(path, "process", "lower")).to_dict()["sentence"]
+    assert said.endswith("x: 8 B against 9 B in all runs, but 2 sessions: 3 more decide")
+
+
 def test_two_files_are_judged_as_one_with_both_variants(tmp_path):
     # authority: rules-2, 1c and 12; 0 -> 3 passed the gate, for "only n has B: left out"
     for name, b in (("o", 0), ("n", 3)):

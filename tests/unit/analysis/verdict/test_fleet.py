@@ -187,6 +187,18 @@ def test_no_line_of_the_screen_is_wider_than_80_columns(fleet, monkeypatch, spre
     assert len({line.split("  ")[0] for line in text.splitlines() if "…" in line}) >= 2
 
 
+@pytest.mark.parametrize(
+    ("grown", "text"), [(0, "the same within 1 %"), (5 << 20, "10 % more memory (max_rss)")]
+)
+def test_what_does_not_vary_on_any_host_has_no_interval_to_name(fleet, grown, text):
+    def grow(_, made):
+        rows = [(row, grown * (row.variant == "new")) for row in made.rows]
+        made.rows[:] = [replace(row, max_rss_bytes=row.max_rss_bytes + by) for row, by in rows]
+
+    told = str(judge_fleet(fleet([0.0] * 5, change=grow), metric="max_rss"))
+    assert f"\non hosts like these: {text}\n" in told
+
+
 def test_missing_hosts_stand_on_one_line_by_their_reasons(fleet, tmp_path):
     folder = fleet([0.1, 0.12, 0.11, 0.1], absent=("lab2", "lab3"))
     (folder / "lab3").symlink_to(tmp_path)

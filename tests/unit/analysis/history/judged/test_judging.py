@@ -251,9 +251,8 @@ def test_the_gate_says_against_which_nights(logs, asked, said, nights):
 
 
 def test_several_series_name_the_longest_reference():
-    history = judge_nights(
-        nights_of(series(noise(60)), series(noise(30, 2), "logs")), gate="slower>2%"
-    )
+    logs = series(noise(30, 2), "logs", skipped=range(30))
+    history = judge_nights(nights_of(series(noise(60)), logs), gate="slower>2%")
     assert history.sentence == (
         "all 2 benchmarks are within the 2 % allowed against 22 to 52 nights (2026-09-24 to 2026-11-14)"
     )
@@ -393,10 +392,11 @@ def test_an_alarm_that_is_newer_than_any_interval_says_so():
 
 def test_notes_name_the_variant_where_several_go_on():
     made = [series(noise(60, k), variant=name) for k, name in enumerate(("tip", "next"))]
-    few = series(noise(4, 9), "other", variant="next")
+    few = series(noise(4, 9), "other", variant="next", skipped=range(56))
     told = str(judge_nights(nights_of(*made, few), gate="slower>2%"))
     assert "note  other (next): fewer than 8 nights of reference" in told
-    alone = str(judge_nights(nights_of(made[0], series(noise(4, 9), "other")), gate="slower>2%"))
+    few = replace(few, variant="tip")
+    alone = str(judge_nights(nights_of(made[0], few), gate="slower>2%"))
     assert "note  other: fewer than 8 nights of reference" in alone
 
 
@@ -435,6 +435,17 @@ def test_a_gate_does_not_pass_what_is_gone_from_the_newest_night(left, since, al
     else:
         assert told.outcome == history.outcome
     assert judge_nights(nights).gone == ()
+
+
+@pytest.mark.parametrize(("left", "since"), [(9, None), (30, None), (3, "2026-11-20")])
+def test_a_benchmark_that_no_newer_night_holds_is_not_at_the_gate(left, since):
+    # authority: STOP, PASS and OPEN are about the newest nights, or those since a night behind its end
+    slow = noise(60 - left, 2) + 0.2 * (np.arange(60 - left) >= 40 - left)
+    nights = nights_of(series(noise(60, 1), "b"), series(slow, "gone"), series(noise(1), "once"))
+    history = judge_nights(nights, gate="slower>9%", since=since)
+    assert [one.outcome for one in history.series] == ["passed", None, None]
+    assert (history.outcome, history.gone) == ("passed", ())
+    assert history.sentence.startswith("b takes ")
 
 
 # ---- How nights are named. Authority: what two labels have to tell apart, by hand.
