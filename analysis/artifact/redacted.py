@@ -89,9 +89,7 @@ def values(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - J
         return change(value)
     if isinstance(value, dict):
         return {key: values(item, change) for key, item in value.items()}
-    if isinstance(value, list):
-        return [values(item, change) for item in value]
-    return value
+    return [values(item, change) for item in value] if isinstance(value, list) else value
 
 
 def learn_fields(scrubber: Scrubber, text: str) -> None:

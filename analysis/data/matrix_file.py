@@ -594,9 +594,7 @@ def _places(text: str) -> Iterator[PlacedText]:
 def _locate(data: Any, places: Iterator[PlacedText]) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(data, dict):
         return {key: _locate(value, places) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_locate(value, places) for value in data]
-    return next(places)
+    return [_locate(value, places) for value in data] if isinstance(data, list) else next(places)
 
 
 def _json_value(source: str, cell: Any, bench: str) -> float:  # noqa: ANN401 - any JSON value

@@ -138,8 +138,7 @@ def latency_cautions(
         return
     rates = (name for name, about in metrics.items() if _is_printed(about, "higher", _is_rate))
     for rate in rates:
-        found = _differing(trial, variants, rate, benchmarks)
-        if found:
+        if found := _differing(trial, variants, rate, benchmarks):
             yield _closed_loop(found, base, rate, metric)
             return
 

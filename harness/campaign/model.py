@@ -411,9 +411,7 @@ def shown(value: Any) -> Any:  # noqa: ANN401 - JSON types
         return _PORT.sub(r"{\1.port}", value.replace(LAYOUT_SEED, "{layout_seed}"))
     if isinstance(value, Mapping):
         return {key: shown(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [shown(item) for item in value]
-    return value
+    return [shown(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def texts_of(part: Any) -> Iterator[str]:  # noqa: ANN401 - any part of a campaign

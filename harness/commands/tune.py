@@ -56,9 +56,7 @@ def tune(*, args: _Options, out: TextIO, err: TextIO) -> int:
     if args.json and argv:
         what = "--json does not go with a COMMAND, whose output would be mixed with it"
         raise UsageError(what, None, "leave out --json")
-    if args.undo:
-        return _undo(args, argv, out, err)
-    return _change(args, argv, out, err)
+    return (_undo if args.undo else _change)(args, argv, out, err)
 
 
 def _undo(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:

@@ -107,9 +107,8 @@ def _percent(risk: float) -> str:
 
 def speedup_text(line: Compared) -> str:
     """Write the speedup with as many decimals as its interval deserves."""
-    if line.speedup is None:
-        return "-"
-    return figures.ratio_within(line.speedup, line.low, line.high)
+    ratio = line.speedup
+    return "-" if ratio is None else figures.ratio_within(ratio, line.low, line.high)
 
 
 def interval_text(line: Compared) -> str:
