@@ -49,6 +49,7 @@ class Source(Metric):
     command: str
 
     def reading(self) -> Reading:
+        """Give how the sources of this command line are read."""
         from .importers.reader import Reading
 
         return Reading(**self.some("metric", "better", "layout", "decimal", "level", "command"))
@@ -67,6 +68,7 @@ class BothSides(Source):
     baseline: str | None
 
     def read(self) -> Sides:
+        """Read both sides."""
         from .importers.reader import read_sides
 
         return read_sides(self.candidate, self.baseline, self.reading())
@@ -85,6 +87,7 @@ class Chosen(Given):
         return with_benchmarks(matrices, self.benchmark or (), self.exclude or ())
 
     def of_sides(self, sides: Sides) -> Sides:
+        """Give both sides with the benchmarks that count."""
         ours, theirs = self.of(sides.candidate, sides.baseline)
         return replace(sides, candidate=ours, baseline=theirs)
 
@@ -130,6 +133,7 @@ class Setting(Given):
     font_family: str | None
 
     def sheet(self) -> Sheet:
+        """Give the sheet that the options ask for."""
         from .plots.axes import Sheet
 
         said = {name: value for name, value in vars(self).items() if value is not None}

@@ -332,6 +332,7 @@ def whole_sentence(says: str) -> str:
 
 
 def number(text: str) -> float:
+    """Read a number."""
     try:
         return float(text)
     except ValueError:

@@ -607,11 +607,13 @@ class Contents:
 
 
 def contents_text(contents: Contents) -> bytes:
+    """Give the bytes of ``bundle.json``."""
     text = json.dumps(asdict(contents), indent=1, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"  # halves of pairs become JSON's escapes
 
 
 def read_contents(data: bytes, where: str) -> Contents:
+    """Read ``bundle.json``."""
     try:
         value = parse(data.strip(), BUNDLE)
         if not isinstance(value, dict) or value.get("kind") != KIND:

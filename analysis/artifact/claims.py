@@ -41,6 +41,7 @@ class YamlFile(Faults):
             raise CampaignError(sorted(self.problems, key=lambda one: one.place))
 
     def at(self, path: Location) -> Any:  # noqa: ANN401 - a value of YAML
+        """Give the value at a path."""
         found: Any = self.document.value
         for step in path:
             found = found[step]
@@ -64,6 +65,7 @@ class YamlFile(Faults):
         return {name: (*path, name) for name in value if name in known}
 
     def items(self, path: Location) -> list[Location]:
+        """Give the paths of a list's values."""
         value = self.at(path)
         if isinstance(value, list):
             return [(*path, k) for k in range(len(value))]
@@ -82,6 +84,7 @@ class YamlFile(Faults):
         return None
 
     def texts(self, path: Location) -> list[str]:
+        """Give a list of texts."""
         return [text for one in self.items(path) if (text := self.text(one)) is not None]
 
     def number(self, path: Location) -> Decimal | None:
@@ -93,6 +96,7 @@ class YamlFile(Faults):
         return None
 
     def whole(self, path: Location, least: int, most: int) -> int | None:
+        """Give a whole number between two bounds."""
         value = self.at(path)
         written = isinstance(value, str) and re.fullmatch(r"\d{1,9}", value)
         if written and least <= int(value) <= most:
@@ -162,6 +166,7 @@ class StoredClaim:
     holds: bool
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         about = plain(self.claim) | plain(self) | {"is": self.claim.relation}
         return {key: about[key] for key in (*_KEYS, "result", "found", "holds")}
 
@@ -195,6 +200,7 @@ def pointed(document: object, pointer: str) -> object:
 
 
 def weigh_claim(claim: Claim, document: object) -> Weighing:
+    """Tell whether a claim holds of what its command printed."""
     try:
         found = pointed(document, claim.value)
     except UsageError as error:
@@ -225,12 +231,14 @@ def said_of(claim: Claim) -> str:
 
 
 def claims_text(claims: Sequence[StoredClaim]) -> bytes:
+    """Give the bytes of ``claims.json``."""
     document = {"schema": SCHEMA, "claims": [one.to_dict() for one in claims]}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def read_stored_claims(data: bytes, where: str) -> tuple[StoredClaim, ...]:
+    """Read ``claims.json``."""
     try:
         document = parse(data.strip(), "claims.json")
         if not isinstance(document, dict) or not isinstance(document.get("claims"), list):

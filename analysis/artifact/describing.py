@@ -183,6 +183,7 @@ def times_of(manifest: Manifest) -> float | None:
 
 
 def needs_of(found: Sequence[CopiedSource], root: Path, disk_bytes: int) -> Needs:
+    """Give what a rerun of all trials takes."""
     trials = [one for one in found if one.manifest is not None]
     times = [times_of(one.manifest) for one in trials if one.manifest is not None]
     known = [time for time in times if time is not None]
@@ -458,6 +459,7 @@ class About:
 
 
 def read_about(path: Path) -> About:
+    """Read a ``bundle.yaml``."""
     file = YamlFile(read_bytes(path, "name another with --about FILE"), str(path))
     keys = file.keys((), _KEYS)
     about = {name: _text(file, keys, name) for name in ("title", "license", "doi", "date")}

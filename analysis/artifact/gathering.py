@@ -179,6 +179,7 @@ class CopiedSource:
 def gather(
     sources: Sequence[str], staging: Staging, *, hide_hosts: bool = False
 ) -> list[CopiedSource]:
+    """Copy all sources."""
     found: list[CopiedSource] = []
     names: set[str] = set()
     for given in sources:

@@ -332,6 +332,7 @@ def fault_of_command(command: Sequence[str]) -> str | None:
 
 
 def recompute(command: Sequence[str], folder: Path, commands: Commands) -> Recomputed:
+    """Execute a command of the judge in a folder, and give what it printed."""
     fault = fault_of_command(command)
     text = " ".join(("fairtrial", *command))
     if fault is not None:

@@ -377,6 +377,7 @@ def _variables_of(resolved: Row) -> Iterator[Row]:
 
 
 def redact_trial(scrubber: Scrubber, trial: Path, write: Callable[[Path, bytes], None]) -> None:
+    """Take all names out of a trial."""
     altered = set()
     for path in sorted((trial / OUTPUTS).rglob("*")):
         if _rewrite(path, _of_text(lambda text: plain_text(scrubber, text)), write):

@@ -210,6 +210,7 @@ class Scrubber:
         return self._compiled().sub(self._stand_in, text)
 
     def takes(self, kind: Kind) -> bool:
+        """Tell whether names of a kind are taken out."""
         return kind in self._kinds
 
     def inside(self, value: str) -> str:

@@ -166,6 +166,7 @@ def judge_reruns(
     metric: str | None = None,
     confidence: float = 0.95,
 ) -> Rerun:
+    """Compare trials of a bundle with those that were measured again."""
     trials: list[RerunTrial] = []
     cautions: list[Caution] = []
     references: tuple[str, ...] = ()

@@ -168,6 +168,7 @@ class _StudyOptions(Source, Workers, Drawn):
 
 
 def numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers between commas."""
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
@@ -175,6 +176,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def levels(text: str) -> tuple[float, ...]:
+    """Read numbers between commas."""
     return tuple(number(part) for part in text.split(","))
 
 

@@ -40,6 +40,7 @@ _OF_SYSTEMS = ("biplot", "shares")
 
 
 def every_kind() -> str:
+    """Say what each kind of figure shows."""
     return "; ".join(f"{name}: {kind.shows}" for name, kind in FIGURES.items())
 
 

@@ -81,6 +81,7 @@ class MetricColumn:
         return result
 
     def of_run(self, row: int) -> Array:
+        """Give the iterations of one run."""
         return self.values[self.offsets[row] : self.offsets[row + 1]]
 
     def of_runs(self, rows: Integers) -> tuple[Array, Integers]:
@@ -113,6 +114,7 @@ class MetricColumn:
 def metric_column(
     values: Sequence[float] | Array, counts: Sequence[int] | Integers
 ) -> MetricColumn:
+    """Give the column of the values of all runs, and how many each has."""
     return MetricColumn(
         values=read_only(np.array(values, dtype=np.float64)),
         offsets=read_only(np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))),

@@ -262,6 +262,7 @@ _WHOLE = (
 
 
 def joined_trial(fleet: OpenedFleet, *, by: Unit = "host") -> Trial:
+    """Read all trials of a fleet as one."""
     each = dict(fleet.trials())
     one, *others = each.values()
     first = one.manifest
@@ -501,6 +502,7 @@ class MergedFleet:
     hosts: tuple[MergedHost, ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return {"fleet": str(self.fleet), "hosts": [one.to_dict() for one in self.hosts]}
 
     def __str__(self) -> str:

@@ -336,6 +336,7 @@ class RunValues(NamedTuple):
 
 
 def values_in_run(runs: Runs, metric: str, row: int) -> RunValues | Why:
+    """Give the values of a run that a program printed, or why they are not known."""
     stored = runs.stored.get(metric, {}).get(row)
     if stored is not None and stored.about.sha256 is None:
         return "printed" if stored.about.form == "percentiles" else "not-kept"
@@ -362,6 +363,7 @@ class Pooled:
 
     @property
     def total(self) -> int:
+        """How many values there are."""
         return int(self.reached[-1]) if self.reached.size else 0
 
     def quantile(self, share: float) -> float | None:

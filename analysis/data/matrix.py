@@ -97,6 +97,7 @@ def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Fail
 
 
 def of_some(failures: Mapping[str, _Value], benchmarks: Iterable[str]) -> dict[str, _Value]:
+    """Give what is known of these benchmarks."""
     return {bench: failures[bench] for bench in benchmarks if bench in failures}
 
 
@@ -511,6 +512,7 @@ def check_positive(array: Array, where: str) -> None:
 
 
 def cut_of(matrix: PerformanceMatrix, benchmark: str) -> CutOff:
+    """Give what is known of a benchmark's cut runs."""
     if matrix.cut is None:
         return CutOff(matrix.failed.get(benchmark, 0), known=False)
     return matrix.cut.get(benchmark, CutOff(0))

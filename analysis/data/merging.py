@@ -414,6 +414,7 @@ class Merged:
     seams: tuple[tuple[str, str, tuple[Change, ...]], ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return {
             "trial": str(self.trial),
             "sessions": self.sessions,

@@ -90,6 +90,7 @@ class Opened:
 
     @property
     def is_folder(self) -> bool:
+        """Whether a folder was named."""
         return self.path is not None and self.path.is_dir()
 
     @property
@@ -503,5 +504,6 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
 
 
 def open_in_folder(opened: Opened, name: Path) -> Opened:
+    """Open a file of the folder."""
     source = str(Path(opened.source) / name)
     return open_foreign(source, encoding=opened.encoding, decimal=opened.decimal)

@@ -186,6 +186,7 @@ CENTRES: tuple[Centre, ...] = get_args(Centre)
 
 
 def check_means(mean: str, centre: str) -> None:
+    """Refuse an unknown kind of mean or centre."""
     chosen("mean", mean, MEANS)
     chosen("centre", centre, CENTRES)
 

@@ -438,6 +438,7 @@ class Description:
 
 
 def described(table: RunTable, series: Series) -> Description:
+    """Describe all cells."""
     logs = np.where(series.present, table.logs[series.row], np.nan)
     ties, resolution = _readings(series)
     factor, lag_1 = np.ones(ties.shape), np.full(ties.shape, np.nan)

@@ -238,6 +238,7 @@ def _moves(size: float | None, end: str) -> str:
 def cell_text(
     code: str, size: float | None, *, session: int | str | None = None, place: int | None = None
 ) -> str:
+    """Say what a test of one cell found."""
     lag = "" if size is None else f": autocorrelation {size:.2f}"
     first, spread = "is unlike", ""
     if size is not None:

@@ -544,6 +544,7 @@ def _decimals(why: Why) -> int:
 
 
 def time_text(why: Why, ms: float) -> str:
+    """Write milliseconds of a run for a table of the answer."""
     text = f"{ms:.{_decimals(why)}f}"
     return text.lstrip("-") if float(text) == 0 else text
 

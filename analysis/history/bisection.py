@@ -193,6 +193,7 @@ class Bisection(Result):
 
     @property
     def sentence(self) -> str:
+        """The answer in one sentence, as the screen says it."""
         good, bad = self.good.shown, self.bad.shown
         if self.answer is None:
             done = counted(self.sessions, "session")

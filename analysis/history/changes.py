@@ -568,6 +568,7 @@ class Alarm:
     reason: Withheld | None = None
 
     def to_dict(self) -> dict[str, object]:
+        """Give it as JSON types."""
         return dict(plain(self))
 
 

@@ -61,6 +61,7 @@ class Interval:
 
     @property
     def words(self) -> str:
+        """The cause in words."""
         return CAUSES[self.cause]
 
 

@@ -114,10 +114,12 @@ class ExportedData:
 
     @property
     def variants(self) -> tuple[str, ...]:
+        """The variants in their order."""
         return tuple(dict.fromkeys(sample.variant for sample in self.samples))
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks in their order."""
         return tuple(dict.fromkeys(sample.benchmark for sample in self.samples))
 
 
@@ -282,6 +284,7 @@ def _of_matrix(matrix: PerformanceMatrix, place: int, metric: str) -> Iterator[E
 def read_exported(
     source: str, how: Reading, metrics: Sequence[str] = ()
 ) -> tuple[ExportedData, tuple[Caution, ...]]:
+    """Read what is exported, and what a reader of it should know."""
     from .reader import open_trial, read_sources, trial_and_variant
 
     named = trial_and_variant(source)
@@ -419,6 +422,7 @@ def write_long_csv(exported: ExportedData) -> Written:
 
 
 def write_parquet(exported: ExportedData) -> Written:
+    """Make the file."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
@@ -440,6 +444,7 @@ _MEMORY = "max_rss"
 
 
 def write_hyperfine(exported: ExportedData) -> Written:
+    """Make the file."""
     metric, unnamed = _first(exported, "hyperfine's JSON", ("s",))
     _refuse_endless(exported, metric)
     every = ((one, [run for run in one.runs if not run.warmup]) for one in exported.samples)
@@ -534,6 +539,7 @@ _OWN = ("B/op", "allocs/op", "MB/s")  # units that go names itself
 
 
 def write_go_bench(exported: ExportedData) -> Written:
+    """Make the file."""
     _refuse_endless(exported, *exported.metrics)
     names = _held(exported.benchmarks, _go_name, exported.name)
     variants = _held(exported.variants, _one_line, exported.name)

@@ -477,10 +477,12 @@ class GatheredCells:
 
     @property
     def variants(self) -> tuple[str, ...]:
+        """The variants in their order."""
         return tuple(dict.fromkeys(one.variant for one in self.cells))
 
     @property
     def benchmarks(self) -> tuple[str, ...]:
+        """The benchmarks in their order."""
         return tuple(dict.fromkeys(one.benchmark for one in self.cells))
 
 

@@ -274,6 +274,7 @@ def is_measured(heading: str) -> bool:
 
 
 def is_commit(heading: str) -> bool:
+    """Tell whether a heading, or a key, is one of a commit."""
     return plain_heading(heading) in NAMES["commit"]
 
 

@@ -131,6 +131,7 @@ class Inspected(Result):
 
 
 def inspect_files(gathered: GatheredCells) -> Inspected:
+    """Count what the files hold."""
     formats = {file.format for file in gathered.files}
     every = [loss for file in gathered.files for loss in file.losses]
     losses = dict.fromkeys(loss.text for loss in every if loss.code != SINGLE)

@@ -82,6 +82,7 @@ class CsvColumns(Columns):
         super().__init__(opened, [*map(str.strip, named)], (), f"{self.before + 1}")
 
     def first_cells(self) -> list[list[str]]:
+        """Give the first cells of each column."""
         part, width = self.text[self.start : self.start + CUT], len(self.headings)
         rows = _parted(io.StringIO(part, newline="\n"), delimiter=self.separator)
         some = [row for row in islice(self.opened.rows(rows), 1, SAMPLE) if len(row) == width]
@@ -92,6 +93,7 @@ class CsvColumns(Columns):
         return f"{self._at(row)[0]}"
 
     def text_of(self, row: int, place: int) -> str:
+        """Give the text of a cell."""
         return self._at(row)[1][place]
 
     def _at(self, row: int) -> tuple[int, list[str]]:

@@ -217,6 +217,7 @@ class LongTable:
         return None if place is None else self.columns[place]
 
     def line_of(self, row: int) -> str:
+        """Say where a row stands."""
         return self.source.line_of(row // self.width)
 
     def cells(self) -> Iterator[ForeignCell]:

@@ -53,6 +53,7 @@ class Tool(NamedTuple):
     rows: tuple[JsonTool, ...] = ()
 
     def knows(self, opened: Opened) -> bool:
+        """Tell whether a file is of this format."""
         if self.rows or self.begins:
             known = self.begins and re.search(self.begins, opened.head())
             return bool(known) or any(row.knows_file(opened) for row in self.rows)
@@ -93,6 +94,7 @@ TOOLS: tuple[Tool, ...] = (
 
 
 def tool_of(opened: Opened, name: str | None = None) -> Tool:
+    """Find the format of a foreign file."""
     named = {tool.name: tool for tool in TOOLS}
     if name is not None:
         if name in named:
@@ -218,6 +220,7 @@ def _joined(path: str) -> str:
 
 @no_collections()
 def read_foreign(opened: Opened, name: str | None = None) -> ForeignFile:
+    """Read a foreign file by its format."""
     try:
         tool = tool_of(opened, name)
     except UsageError as error:

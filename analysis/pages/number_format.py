@@ -26,6 +26,7 @@ _TIME_UNITS = {"s", "ms", "us", "µs", "ns", "min", "h"}
 
 
 def is_time(unit: str) -> bool:
+    """Tell whether the unit is one of time."""
     return unit in _TIME_UNITS
 
 

@@ -40,10 +40,12 @@ class Condition:
 
     @property
     def text(self) -> str:
+        """How the condition is written."""
         return f"{self.kind}{_SIGNS[self.kind]}{self.percent:.12g}%"
 
     @property
     def log_limit(self) -> float:
+        """The logarithm of the limit."""
         factor = math.log1p(self.percent / 100)
         return factor if self.kind == "faster" else -factor
 

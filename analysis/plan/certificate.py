@@ -80,6 +80,7 @@ def write_certificate(certificate: Certificate, folder: Path) -> Path:
 
 
 def read_certificate(path: Path) -> Certificate:
+    """Read one certificate."""
     if not os.path.lexists(path):
         fix = "name the file that 'fairtrial calibrate' wrote, or leave out --certificate"
         raise StoreError("there is no such certificate", str(path), fix)

@@ -363,6 +363,7 @@ class Observations(NamedTuple):
         return self.values[mine], self.session[mine]
 
     def only(self, kept: Sequence[int]) -> Observations:
+        """Give the observations of these benchmarks."""
         mine = np.flatnonzero(np.isin(self.benchmark, kept))
         found = self.at(mine, self.values[mine])
         codes = np.searchsorted(kept, found.benchmark).astype(np.int64)

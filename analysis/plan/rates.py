@@ -74,6 +74,7 @@ class BlockPairs(NamedTuple):
     left_out: int = 0
 
     def logs(self) -> list[tuple[Array, Array]]:
+        """Give the logarithms of both sides of each benchmark."""
         return [(np.log(x), np.log(y)) for x, y in zip(self.ours, self.theirs, strict=True)]
 
     def differences(self) -> list[Array]:

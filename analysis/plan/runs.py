@@ -218,6 +218,7 @@ GRID = (3, 5, 7, 10, 15, 20, 30, 50, 100)  # the numbers of runs in section 8 of
 
 
 def plan_cautions(ours: PerformanceMatrix, theirs: PerformanceMatrix) -> tuple[pages.Caution, ...]:
+    """Say what a plan rests on."""
     fewest = min(*ours.runs, *theirs.runs)
     table = {
         "within-session": "the widths are those within one session: what differs from session to "

@@ -159,6 +159,7 @@ _HARDLY = 9.0  # 900 %: what is larger is shown as none
 def session_cautions(
     lines: tuple[ComponentLine, ...], *, best: tuple[int, int] | None, costs: TrialCosts | None
 ) -> tuple[Caution, ...]:
+    """Say what a plan rests on."""
     fewest = min(line.sessions for line in lines)
     flat = tuple(line.name for line in lines if line.session_sd == 0 and line.run_sd)
     alone = all(line.run_sd is None for line in lines)
@@ -216,6 +217,7 @@ def errors(spreads: Spreads, sessions: int, runs: int) -> Floats:
 def cheapest(
     spreads: Spreads, goal: Goal, cost: Callable[[int, int], float], *, sessions: int, runs: int
 ) -> tuple[tuple[int, int] | None, list[int | None]]:
+    """Find the cheapest plan."""
     reached = errors(spreads, sessions, runs) <= limits(goal, sessions)[:, None]
     least = [int(row.argmax()) + 1 if row.any() else None for row in reached]
     # the error falls with the runs, so the first that reaches it is the cheapest of its sessions
@@ -454,6 +456,7 @@ class Decidable:
     power: float = _POWER
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return asdict(self) | {"at": [asdict(one) for one in self.at]}
 
     def __str__(self) -> str:

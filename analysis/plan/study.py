@@ -76,6 +76,7 @@ class DrawnPair(NamedTuple):
         return stream(self.root, *labels, str(self.number))
 
     def sides(self) -> Pair:
+        """Give them as candidate and baseline."""
         runs = self.candidate.shape[1]
 
         def side(name: str, values: NDArray[np.float64], first: int) -> PerformanceMatrix:

@@ -86,6 +86,7 @@ class Scale:
         return min(1.0, max(0.0, self.at(value)))
 
     def holds(self, value: float) -> bool:
+        """Whether the value lies on the axis."""
         return self.low <= value <= self.high
 
     def _of(self, value: float) -> float:
@@ -274,6 +275,7 @@ class Axes:
     marks: list[Mark] = field(default_factory=list)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
+        """Draw a straight line."""
         self.marks.append(Line(x1, y1, x2, y2, css))
 
     def upright(self, x: float, css: str) -> None:
@@ -303,6 +305,7 @@ class Axes:
     def segments(
         self, x1: ArrayLike, y1: ArrayLike, x2: ArrayLike, y2: ArrayLike, css: str
     ) -> None:
+        """Draw many straight lines."""
         ends = np.column_stack(np.broadcast_arrays(x1, y1, x2, y2))
         self.marks.append(Segments(ends, css, _WHOLE))  # type: ignore[arg-type]
 
@@ -460,6 +463,7 @@ class Letters(NamedTuple):
     upward: bool = False
 
     def box(self, family: str) -> Box:
+        """Give the rectangle that it fills."""
         length = wide(self.text, self.size, family, bold=self.style.bold)
         before = {"start": 0.0, "middle": 0.5, "end": 1.0}[self.anchor] * length
         up, down = _ASCENT * self.size, _DESCENT * self.size

@@ -70,6 +70,7 @@ class Line(NamedTuple):
     css: str
 
     def svg(self) -> str:
+        """Write it for the page."""
         bottom = "100%" if self.y2 is None else _n(self.y2)
         ends = f'x1="{_p(self.x1)}" y1="{_n(self.y1)}" x2="{_p(self.x2)}" y2="{bottom}"'
         return f'<line class="{self.css}" {ends}/>'
@@ -85,6 +86,7 @@ class Rect(NamedTuple):
     css: str
 
     def svg(self) -> str:
+        """Write it for the page."""
         height = "100%" if self.y2 is None else _n(self.y2 - self.y1)
         size = f'width="{_p(max(0.0, self.x2 - self.x1))}" height="{height}"'
         return f'<rect class="{self.css}" x="{_p(self.x1)}" y="{_n(self.y1)}" {size}/>'
@@ -99,6 +101,7 @@ class Shape(NamedTuple):
     css: str
 
     def svg(self) -> str:
+        """Write it for the page."""
         d = "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in one) for one in self.lines)
         place = f'x="{100 * self.x:.2f}%" y="{self.y:.1f}"'
         return f'<svg class="at" {place}><path class="{self.css}" d="{d}"/></svg>'
@@ -116,6 +119,7 @@ class Text(NamedTuple):
     dy: float = 0.0
 
     def svg(self) -> str:
+        """Write it for the page."""
         more = f' class="{self.css}"' if self.css else ""
         more += (f' x="{_p(self.x)}"' if self.x else "") + f' y="{_n(self.y)}"'
         more += f' dx="{_n(self.dx)}"' if self.dx else ""
@@ -159,6 +163,7 @@ class Segments(NamedTuple):
     area: Area
 
     def path(self) -> str:
+        """Write all of them."""
         found = []
         for x1, y1, x2, y2 in self.lines:
             a, b, c, d = _whole(x1), _whole(1 - y1), _whole(x2), _whole(1 - y2)
@@ -175,6 +180,7 @@ class Boxes(NamedTuple):
     area: Area
 
     def path(self) -> str:
+        """Write all of them."""
         spans = ((_whole(a), _whole(b)) for a, b in self.spans)
         return "".join(f"M{a} 0H{b}V{_GRAIN}H{a}Z" for a, b in spans)
 

@@ -79,6 +79,7 @@ class Fleet(Stored):
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of its hosts, in their order."""
         return tuple(one.host for one in self.hosts)
 
     def with_job(self, host: str, job: str) -> Fleet:
@@ -103,10 +104,12 @@ def is_fleet(path: str | Path) -> bool:
 
 
 def fleet_text(fleet: Fleet) -> bytes:
+    """Give the bytes of ``fleet.json``."""
     return json.dumps(fleet.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
 
 
 def read_fleet(folder: Path) -> Fleet:
+    """Read ``fleet.json`` of a folder."""
     path = folder / FLEET
     if not os.path.lexists(path):
         what = "this is not a fleet: it has no fleet.json"

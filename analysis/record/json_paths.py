@@ -63,11 +63,13 @@ _OR = re.compile(r"""(?<=\S)\s+\|\s+(?=(?:[^"]*"[^"]*")*[^"]*$)(?=(?:[^']*'[^']*
 
 
 def root(data: Any) -> Place:  # noqa: ANN401 - any JSON document
+    """Give the place of a whole document."""
     return Place(data, "", (Entry("", data, ""),))
 
 
 @lru_cache(1024)
 def parse_path(path: str) -> Path:
+    """Parse a path."""
     return tuple(_parsed(part) for part in _OR.split(path))
 
 

@@ -89,6 +89,7 @@ def counted_quantile(counts: Sequence[tuple[float, int]], share: float) -> float
 
 
 def about_quantile(unit: str, better: str, metric: str, share: float) -> dict[str, str]:
+    """Give what a manifest says of a quantile."""
     return {"unit": unit, "better": better, "source": SOURCE, OF: metric, SHARE: repr(share)}
 
 
@@ -198,10 +199,12 @@ def utc_now() -> str:
 
 
 def manifest_text(manifest: Manifest) -> bytes:
+    """Give the bytes of ``manifest.json``."""
     return json.dumps(manifest.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
 
 
 def read_manifest(trial: Path) -> Manifest:
+    """Read ``manifest.json`` of the trial directory `trial`."""
     path = trial / MANIFEST
     if os.path.isfile(trial):  # noqa: PTH113 - Path.is_file() raises on a name that is too long
         raise StoreError(
@@ -474,6 +477,7 @@ class NamedCommit:
 
     @property
     def short(self) -> str:
+        """The SHA's first seven signs."""
         return self.commit[:7]
 
     @property

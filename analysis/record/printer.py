@@ -79,9 +79,11 @@ class Printer:
             self.beneath.flush()
 
     def isatty(self) -> bool:
+        """Tell whether a person is watching."""
         return self.beneath.isatty()
 
     def fileno(self) -> int:
+        """Give the descriptor."""
         return self.beneath.fileno()
 
     @property
@@ -112,6 +114,7 @@ class Printer:
 
 
 def printer_on(stream: object) -> Printer:
+    """Give the printer that a stream is, or one on it."""
     return stream if isinstance(stream, Printer) else Printer(cast("TextIO", stream))
 
 
@@ -193,6 +196,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write several files into a folder, by their names."""
     for name, text in texts.items():
         write_file(folder / name, text)
 

@@ -96,6 +96,7 @@ class Profile(Stored):
 
     @property
     def sees_kernel(self) -> bool:
+        """Whether samples are of the kernel's side too."""
         return self.kernel == SEEN
 
 

@@ -325,6 +325,7 @@ class DisturbanceTally:
 
     @property
     def counts(self) -> Disturbances:
+        """What was counted so far."""
         return Disturbances(
             known=self._known,
             disturbed=self._disturbed,

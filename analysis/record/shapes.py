@@ -77,6 +77,7 @@ _decode = json.JSONDecoder(parse_constant=_no_constant).raw_decode
 
 
 def shaped(kind: type[T], data: object, name: str = "it") -> T:
+    """Make a record of a JSON value."""
     record: T = _record(kind, name)(data, "")  # type: ignore[arg-type]  # a class is hashable
     return record
 
@@ -350,6 +351,7 @@ def records_of(path: Path, kind: type[T]) -> Iterator[tuple[T, dict[str, Any]]]:
 
 
 def are_objects(lines: Iterable[bytes]) -> bool:
+    """Tell whether each line holds an object of JSON."""
     try:
         return all(isinstance(parse(line.rstrip(b"\n")), dict) for line in lines)
     except ShapeError:
@@ -414,6 +416,7 @@ class StoredSamples:
     form: Form = "values"
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         about = {"count": self.count, "sha256": self.sha256}
         return about if self.form == "values" else {"form": self.form, **about}
 
@@ -475,6 +478,7 @@ def read_samples(path: Path, about: StoredSamples) -> bytes:
 
 
 def doubles(data: bytes) -> array[float]:
+    """Give the numbers of the bytes of a file."""
     numbers = array("d", data)
     if sys.byteorder == "big":
         numbers.byteswap()

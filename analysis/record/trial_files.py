@@ -178,6 +178,7 @@ def warning(
     fix: str | None = None,
     reason: str | None = None,
 ) -> Finding:
+    """Make a finding that warns."""
     return Finding(check=check, status="warn", what=what, where=where, fix=fix, reason=reason)
 
 

@@ -183,12 +183,14 @@ class Document:
         return mark if offset < 0 else self.mark_of(offset, offset + len(part))
 
     def mark_of(self, start: int, end: int) -> Mark:
+        """Make the mark of the text between two offsets."""
         line = bisect_right(self._starts, start)
         column = start - self._starts[line - 1] + 1
         return Mark(line=line, column=column, start=start, end=end, width=max(end - start, 1))
 
 
 def read_document(text: str, name: str) -> Document:
+    """Read one YAML document."""
     document = Document(name=name, text=text)
     bad = _UNPRINTABLE.search(text)
     if bad:
@@ -415,9 +417,11 @@ class Faults:
         return WRONG
 
     def key(self, at: Location, what: str, fix: str) -> None:
+        """Report a wrong key."""
         self.report(at, what, fix, key=True)
 
     def missing(self, name: str, at: Location) -> None:
+        """Report that the mapping at `at` lacks a key."""
         self.report(at, f"{quote(name)} is missing{inside(at)}", "add it", key=bool(at))
 
     def report(

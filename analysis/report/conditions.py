@@ -294,6 +294,7 @@ class Source(NamedTuple):
 
 
 def source_of(trial: Trial) -> Source:
+    """Read what was recorded with the runs of a trial."""
     return Source(trial, read_environments(trial.path), tuple(read_notes(trial.path)))
 
 

@@ -320,6 +320,7 @@ class Cell:
 
     @property
     def by_session(self) -> tuple[Floats, ...]:
+        """The runs of each session."""
         return tuple(self.of(k) for k in range(len(self.labels)))
 
     @property

@@ -34,6 +34,7 @@ _name = partial(Span, foreign=True)
 
 
 def spoken_text(spans: Sequence[Span]) -> str:
+    """Set a sentence as plain text."""
     return "".join(one.text for one in spans)
 
 

@@ -168,6 +168,7 @@ class Subject:
 
     @property
     def baseline(self) -> str:
+        """The baseline's name."""
         return self.data.baseline
 
     @property
@@ -468,6 +469,7 @@ def level_text(verdict: Verdict) -> str:
 
 
 def brief_of(subject: Subject) -> Brief:
+    """Give the compact table of one metric."""
     verdict, unit = subject.verdict, subject.data.unit
     level, few = 1 - verdict.look.alpha, few_sessions(verdict)
     halves: dict[tuple[str, str], float | None] = {}  # by variant and benchmark

@@ -25,6 +25,7 @@ CORRECTIONS: tuple[Correction, ...] = get_args(Correction)
 
 
 def check_correction(correction: str) -> None:
+    """Refuse an unknown correction."""
     if correction not in CORRECTIONS:
         raise UsageError(
             f"correction must be 'holm', 'bh' or 'none', not {correction!r}",

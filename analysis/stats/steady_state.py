@@ -74,6 +74,7 @@ class SteadyState:
 
     @property
     def steady(self) -> bool:
+        """Whether there is a steady state."""
         return self.state in ("flat", "warm-up", "slowdown")
 
 

@@ -556,6 +556,7 @@ def shown_cautions(
 def rows_of(
     candidates: Iterable[CandidateVerdict], alone: Iterable[VariantSummary] = ()
 ) -> frozenset[str]:
+    """Name the benchmarks that a verdict is about."""
     given = [one.multilevel for one in candidates if one.multilevel is not None]
     rows = {line.name for result in given for line in result.benchmarks}
     return frozenset(rows | {one.benchmark for one in alone})

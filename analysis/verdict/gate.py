@@ -105,6 +105,7 @@ class GatedCandidate:
     missing: MissingBenchmarks = MissingBenchmarks()
 
     def named(self, outcome: Outcome) -> tuple[str, ...]:
+        """Name the benchmarks with this outcome."""
         return tuple(line.name for line in self.benchmarks if line.outcome == outcome)
 
 

@@ -181,6 +181,7 @@ def judge(
 
 
 def judge_host(trial: Trial, question: Question) -> Verdict:
+    """Answer a question of one trial."""
     manifest, metric = trial.manifest, question.metric
     trial.metric(metric)  # an unknown one is refused first
     chosen = question.chosen_in(trial)
@@ -463,6 +464,7 @@ def judge_sources(
     always_valid: bool = False,
     **asked: Any,  # noqa: ANN401 - the further options of `judge_sides`, which checks them
 ) -> Sourced:
+    """Read two sources and judge them."""
     sides = sessions_apart(read_sides(candidate, baseline, replace(how, zeros=True)))
     named = [trial_and_variant(text) for text in (candidate, baseline or "")]
     folders = dict.fromkeys(one[0] for one in named if one is not None)

@@ -70,6 +70,7 @@ def as_ratio(verdict: Verdict) -> bool:
 
 
 def change_heading(verdict: Verdict) -> str:
+    """Name the column of the differences."""
     if as_ratio(verdict):
         return "speedup"
     if figures.is_time(verdict.data.unit):

@@ -332,6 +332,7 @@ def counts_of(trial: Trial, metric: str, sides: Collection[VariantSide]) -> RunC
 
 
 def summed(each: Sequence[RunCounts]) -> RunCounts:
+    """Count the runs of several trials together."""
     known = [count for one in each for count in one.session_runs or ()]
     return RunCounts(
         sessions=sum(one.sessions for one in each),

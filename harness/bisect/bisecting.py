@@ -207,6 +207,7 @@ class Expected:
     next: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -409,6 +410,7 @@ class Sessions:
         )
 
     def carried_out(self) -> Bisection:
+        """Search, and give what was found."""
         if not self.journal.sessions:
             self._store()
         with contextlib.suppress(EndNotBuiltError):
@@ -532,6 +534,7 @@ class Sessions:
         return self._campaigns[name]
 
     def trial(self, name: str) -> Any:  # noqa: ANN401 - what analysis.history reads
+        """Read one of the bisection's trials."""
         path = self.journal.folder / name
         return _read(path, (path / MEASUREMENTS).stat().st_size)
 

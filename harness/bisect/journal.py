@@ -225,6 +225,7 @@ class Journal:
             sync_place(self.folder)
 
     def close(self) -> None:
+        """Give the lock back."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1

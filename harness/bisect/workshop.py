@@ -105,6 +105,7 @@ class KeptTrees:
         (self.folder / f"{key}.new").replace(self.folder / f"{key}.json")
 
     def forget(self, key: str) -> None:
+        """Delete a record, and then its tree."""
         (self.folder / f"{key}.json").unlink(missing_ok=True)
         remove_tree(self.folder / key)
 

@@ -169,6 +169,7 @@ class CellMaker:
         self._regexes: dict[Location, re.Pattern[str] | None] = {}
 
     def cell(self, benchmark: CampaignEntry, variant: CampaignEntry) -> Cell:
+        """Make one cell."""
         values = {
             **benchmark.values,
             **variant.values,

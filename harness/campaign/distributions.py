@@ -256,6 +256,7 @@ class HdrHistogram:
 
     @property
     def total(self) -> int:
+        """How many values were counted."""
         return sum(self.counts.values())
 
     @property

@@ -179,6 +179,7 @@ class Service:
         return self.name if self.variant is None else f"{self.name}/{self.variant}"
 
     def serves(self, variant: str) -> bool:
+        """Tell whether runs of a variant use it."""
         return self.variant is None or self.variant == variant
 
 
@@ -219,6 +220,7 @@ class Protocol:
 
     @property
     def repeating(self) -> bool:
+        """Whether runs that were disturbed are repeated."""
         return self.disturbed == "repeat"
 
     def passes_at_most(self, sessions: int) -> int:
@@ -345,9 +347,11 @@ class Campaign:
 
     @property
     def built_each_session(self) -> tuple[str, ...]:
+        """The variants that each session builds anew."""
         return tuple(build.variant for build in self.builds if build.each == "session")
 
     def cell(self, benchmark: str, variant: str) -> Cell:
+        """Give the cell of that benchmark and variant."""
         return self._index[benchmark, variant]
 
     def to_dict(self) -> dict[str, Any]:

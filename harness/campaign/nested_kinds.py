@@ -46,6 +46,7 @@ class Listed(Kind):
     distinct: bool = False
 
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
+        """Give the list."""
         if not isinstance(value, list):
             fix = f"write [{_flow([value])}]" if isinstance(value, str) else _fix_of(value)
             return faults.value(at, f"must be a list, not {described(value)}", fix)
@@ -62,6 +63,7 @@ class Listed(Kind):
         return items
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
+        """Describe the list."""
         form: JsonSchema = {"type": "array", "items": self.item.schema(sections)}
         if self.least:
             form["minItems"] = self.least
@@ -119,6 +121,7 @@ class Mapped(Kind):
         return entry if named else WRONG
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
+        """Describe the mapping."""
         item = self.item.schema(sections)
         if self.may_be_empty:
             item = {"anyOf": [item, {"type": "null"}]}
@@ -166,6 +169,7 @@ class Forms(Kind):
         return self.items if isinstance(value, list) else self.text
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:
+        """Describe each form."""
         forms = (self.text, self.items, self.mapping, self.longer)
         return {"oneOf": [form.schema(sections) for form in forms if form is not None]}
 
@@ -210,6 +214,7 @@ def chosen_cpus(given: Any, at: Location, faults: Faults) -> Any:  # noqa: ANN40
 
 
 def no_mapping(value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - `WRONG`
+    """Report that a mapping is needed."""
     what = f"must be a mapping of keys, not {described(value)}"
     return faults.value(
         at, what, _fix_of(value) or "write it as {key: value}, or as indented lines 'key: value'"
@@ -360,6 +365,7 @@ class Section(Kind):
         return {"$ref": f"#/$defs/{self.name}"}
 
     def body(self, sections: dict[str, JsonSchema]) -> JsonSchema:
+        """Describe the section itself."""
         properties = {}
         for name, key in self.keys.items():
             properties[name] = key.kind.schema(sections) | {"description": key.meaning}

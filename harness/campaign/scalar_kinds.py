@@ -84,6 +84,7 @@ class Scalar(Kind):
     spell: Callable[[Any], Any] = lambda value: value
 
     def read(self, value: object, at: Location, faults: Faults) -> Any:  # noqa: ANN401 - as the base
+        """Give the value of a text."""
         try:
             if not isinstance(value, str):
                 raise ValueError  # noqa: TRY004 - one way out for every wrong value
@@ -95,9 +96,11 @@ class Scalar(Kind):
             return faults.value(at, what, self.fix(value))
 
     def schema(self, sections: dict[str, JsonSchema]) -> JsonSchema:  # noqa: ARG002 - as the base
+        """Describe the spellings."""
         return self.form
 
     def spelled(self, value: Any) -> Any:  # noqa: ANN401 - as the base
+        """Write a value as a file could hold it."""
         return self.spell(value)
 
 
@@ -108,6 +111,7 @@ def text() -> Scalar:
 
 
 def pattern(regex: str, meaning: str) -> Scalar:
+    """Take a text of a given shape."""
 
     def parse(given: str) -> str:
         if not re.fullmatch(regex, given):
@@ -134,6 +138,7 @@ def name() -> Scalar:
 
 
 def choice(*words: str) -> Scalar:
+    """Take one of a few words."""
     many = len(words) >= 8
 
     def parse(given: str) -> str:
@@ -244,6 +249,7 @@ _MOST_BYTES = 2**62
 
 
 def whole(minimum: int, maximum: int) -> Scalar:
+    """Take a whole number between two bounds."""
     large = maximum >= 10**6
 
     def parse(given: str) -> int:
@@ -419,6 +425,7 @@ class Template:
 
 
 def parse_template(text: str) -> Template:
+    """Parse a text with placeholders."""
     texts = [""]
     names: list[str] = []
     end = 0

@@ -399,10 +399,12 @@ def check_shape(document: Document) -> tuple[dict[str, Any] | None, Faults]:
 
 
 def known_keys(path: Location) -> tuple[str, ...]:
+    """Give the keys that may stand in the mapping at `path`."""
     return tuple(section_at(path).keys)
 
 
 def section_at(path: Location) -> Section:
+    """Find the section of the mapping at `path`."""
     kind: Kind | None = CAMPAIGN
     for step in path:
         if isinstance(kind, Forms):
@@ -464,6 +466,7 @@ SECTIONS: Mapping[str, Section] = MappingProxyType(
 
 
 def todays_defaults() -> Table:
+    """Give the defaults of this version."""
     return MappingProxyType(
         {
             f"{prefix}{name}": key.default
@@ -566,6 +569,7 @@ _NONE = object()  # stands for the default of a field that has none
 
 
 def identity_of(campaign: Campaign, rule: int = RULE) -> str:
+    """Give a campaign's identity by a rule."""
     always: Mapping[str, list[str]] = _first_version()["fields"] if rule == 1 else {}
     defaults = _of_the_parts({**todays_defaults(), **campaign.defaults})
 
@@ -628,6 +632,7 @@ def _of_the_class(part: type) -> dict[str, Any]:
 
 
 def resolved_text(campaign: Campaign) -> bytes:
+    """Give the text of ``resolved.json``."""
     stored: dict[str, Any] = {"defaults": dict(campaign.defaults)}
     if campaign.own_defaults:
         stored["own_defaults"] = dict(campaign.own_defaults)
@@ -636,6 +641,7 @@ def resolved_text(campaign: Campaign) -> bytes:
 
 
 def stored_defaults(text: bytes) -> Table:
+    """Read the defaults back."""
     found = _table(text, "defaults")
     if found is None:
         raise ValueError("it holds no defaults")

@@ -54,6 +54,7 @@ def growing_looks(text: str) -> tuple[int, ...]:
 
 
 def request_of(args: _Options) -> Request:
+    """Give what a command line of ``bisect`` asks."""
     from ..bisect.bisecting import Request
     from ..bisect.journal import newest_unfinished
 

@@ -105,6 +105,7 @@ class BisectView(PartView, OneLineView):
             self._put(line)
 
     def building(self, commit: Commit) -> None:
+        """Show which commit is being built."""
         self._begin(f"building {commit.place} {commit.short}")
         self._building = True
 
@@ -159,6 +160,7 @@ class BisectView(PartView, OneLineView):
             self._put(f"{text}{' ' * (_NAME - cells(text))}{numbers}")
 
     def word(self, phase: Phase, word: PairWord) -> None:
+        """Say what a look at a pair says."""
         from analysis.history.bisection import word_text
 
         later = self._ends[1] if phase.kind == "step0" else self._short(phase.upper)
@@ -193,6 +195,7 @@ class BisectView(PartView, OneLineView):
         super().say(shown_lines(text))
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
+        """Begin to draw the runs of a session."""
         self._planned, self._runs = total - done, 0
         self._begin(f"session {self.sessions + 1}")
 
@@ -204,6 +207,7 @@ class BisectView(PartView, OneLineView):
         self.tick()
 
     def tick(self) -> None:
+        """Draw the moving line anew where it is time."""
         now = time.monotonic()
         if self._moving and self._doing and now - self._drawn >= _REDRAW_S:
             self._drawn = now
@@ -212,6 +216,7 @@ class BisectView(PartView, OneLineView):
             self._paint(cut(text, min(WIDTH, shutil.get_terminal_size().columns - 1)))
 
     def end(self) -> None:
+        """Take the moving line away."""
         self._clear()
         self._planned = 0
 
@@ -249,6 +254,7 @@ class WhyView(PartView):
             super().say(text)
 
     def begin(self, total: int, done: int, sessions: int) -> None:  # noqa: ARG002 - a Watcher's
+        """Begin to count."""
         self._planned, self._runs = total, done
         self.tick()
 
@@ -264,6 +270,7 @@ class WhyView(PartView):
         self.tick()
 
     def tick(self) -> None:
+        """Draw the line anew where it is time."""
         doing("executing", self._runs, self._planned, "runs")
 
     def end(self) -> None:

@@ -337,6 +337,7 @@ def _add_command(adding: Any, name: str) -> None:  # noqa: ANN401 - argparse has
 
 
 def parser_of(names: Sequence[str]) -> CommandParser:
+    """Give a parser that knows these commands."""
     parser = CommandParser(prog="fairtrial")
     parser.add_argument("--version", action="store_true", help="print the version")
     adding = parser.add_subparsers(prog="fairtrial", metavar="COMMAND", required=True)

@@ -68,6 +68,7 @@ class Preview:
     resumed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the preview as JSON types."""
         rule = self.campaign.protocol.stop
         served = {label: list(cpus) for label, cpus in self.plan.services.items()}
         return {

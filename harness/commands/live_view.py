@@ -70,6 +70,7 @@ class View:
         self._session = 1
 
     def say(self, text: str) -> None:
+        """Write a line, unless quiet."""
         if not self._quiet:
             self.insist(text)
 
@@ -135,6 +136,7 @@ class View:
             self._bar.start()
 
     def run_started(self, run: PlannedRun) -> None:
+        """Show which cell is being executed."""
         self._session = run.session
         self._now = run
         self.tick()
@@ -288,6 +290,7 @@ class PartView(View):
         self._runs = self._planned = 0
 
     def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - a Watcher's
+        """Take the time to draw."""
         self.tick()
 
     def session_ended(self, end: SessionEnd, total: int) -> None:
@@ -298,10 +301,12 @@ class PartView(View):
         self._planned = max(self._runs, total)
 
     def opened(self, trial: Path, campaign: Campaign, prepared: Prepared) -> None:
+        """Say what is measured where, if verbose."""
         if self._verbose:
             super().opened(trial, campaign, prepared)
 
     def findings(self, findings: Iterable[Finding]) -> None:
+        """Say what was found on the host, if verbose."""
         if self._verbose:
             super().findings(findings)
 
@@ -444,6 +449,7 @@ class CompareView(OneLineView):
         self._on, self._started_runs = True, False
 
     def run_started(self, run: PlannedRun) -> None:  # noqa: ARG002 - likewise
+        """Take the time to draw."""
         if not self._started_runs:
             self._started_runs, self._began = True, time.monotonic()
         self.tick()
@@ -472,6 +478,7 @@ class CompareView(OneLineView):
     # ---- what is shown
 
     def tick(self) -> None:
+        """Draw the line anew where it is time."""
         now = time.monotonic()
         passed = now - self._began
         if not self._on or self._quiet:
@@ -485,6 +492,7 @@ class CompareView(OneLineView):
             self.say(f"compare: {counted(self._runs, 'run')}, {passed:.0f} s, {self._so_far()}")
 
     def end(self) -> None:
+        """Take the line away."""
         self._clear()
         self._on = False
 

@@ -39,10 +39,12 @@ class Talk(Given):
 
 
 def not_negative(text: str) -> int:
+    """Read a whole number, 0 or more."""
     return 0 if text == "0" else positive(text)
 
 
 def write_result(result: Any, out: TextIO, *, as_json: bool) -> None:  # noqa: ANN401 - with to_dict()
+    """Write what a command found: for a person, or as JSON."""
     write_json(result.to_dict(), out) if as_json else out.write(f"{result}\n")
 
 
@@ -175,6 +177,7 @@ def input_file(text: str) -> Path:
 
 
 def unit(text: str) -> str:
+    """Read a unit of time."""
     known = {
         **dict.fromkeys(("s", "second", "seconds"), "s"),
         **dict.fromkeys(("ms", "millisecond", "milliseconds"), "ms"),

@@ -82,6 +82,7 @@ def reproduce(*, args: _Options, out: TextIO, err: TextIO) -> int:
 
 
 def size(text: str) -> int:
+    """Read a number of bytes."""
     from analysis.commands.share import size_in_bytes
 
     return size_in_bytes(text)

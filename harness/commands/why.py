@@ -33,6 +33,7 @@ class _Options(Talk):
 
 
 def rename(text: str) -> tuple[str, str]:
+    """Read two names of a function."""
     old, equals, new = text.partition("=")
     if not (old and equals and new) or "=" in new:
         raise argparse.ArgumentTypeError(f"must be OLD=NEW, two names of functions, not {text!r}")

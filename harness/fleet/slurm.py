@@ -189,6 +189,7 @@ class Scheduler:
         return found
 
     def partitions(self) -> dict[str, SlurmPartition]:
+        """Give the partitions by their names."""
         found = {}
         for line in self._answer("scontrol", "-a", "-o", "show", "partition").splitlines():
             words = dict(word.partition("=")[::2] for word in line.split())
@@ -202,6 +203,7 @@ class Scheduler:
         return found
 
     def cluster(self) -> str:
+        """Give the cluster's name."""
         for line in self._answer("scontrol", "show", "config").splitlines():
             key, _, value = line.partition("=")
             if key.strip() == "ClusterName":

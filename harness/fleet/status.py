@@ -88,6 +88,7 @@ class FleetStanding:
     problem: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return {
             "fleet": self.path.name,
             "path": str(self.path),
@@ -138,6 +139,7 @@ def read_standing(
     fleet: Fleet | None = None,
     jobs: Mapping[str, Job] | None = None,
 ) -> FleetStanding:
+    """Read how a fleet stands."""
     fleet = fleet or read_fleet(folder)
     problem = None
     nodes: Mapping[str, Node] = {}
@@ -238,6 +240,7 @@ class Cancelled:
     whose: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         jobs = {name: list(getattr(self, name)) for name in ("cancelled", "ending", "others")}
         return {"fleet": self.path.name, "path": str(self.path), **jobs}
 

@@ -279,6 +279,7 @@ exit "$code"
 def script_of(
     fleet: Path, campaign: Path, name: str, options: Sequence[str], scheduler: Scheduler
 ) -> str:
+    """Write the batch script of a fleet."""
     exports = (
         f"export {name}={shlex.quote(os.environ[name])}\n" for name in _OURS if name in os.environ
     )

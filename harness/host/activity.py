@@ -100,6 +100,7 @@ class KernelLog:
                 return None  # EAGAIN: no record left
 
     def close(self) -> None:
+        """Close the log."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -153,6 +154,7 @@ class CounterReader:
         self._log: KernelLog | None = None
 
     def close(self) -> None:
+        """Close what is kept open."""
         if self._log is not None:
             self._log.close()
         self._tree.close()

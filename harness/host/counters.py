@@ -106,6 +106,7 @@ class Pmus:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """All PMUs."""
         return self._tree.names(DEVICES) or ()
 
     @property
@@ -332,6 +333,7 @@ def plan_of(
     share: bool = False,
     virtual: str | None = None,
 ) -> CounterPlan:
+    """Find events on a host."""
     pmus = Pmus(tree, cpus)
     return CounterPlan(
         events=tuple(resolve_event(name, raw, pmus) for name, raw in events),

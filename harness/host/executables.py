@@ -57,6 +57,7 @@ def opened_file(path: Path, flags: int = 0) -> BufferedReader:
 
 
 def sha256_file(path: Path) -> str:
+    """Give the SHA-256 of a regular file's bytes."""
     with opened_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -48,6 +48,7 @@ def meminfo(tree: Tree, name: str) -> int | None:
 
 
 def distribution(tree: Tree) -> str | None:
+    """Give the distribution's name from os-release."""
     for path in ("/etc/os-release", "/usr/lib/os-release"):
         match = re.search(r'^PRETTY_NAME="?([^"\n]+)"?', tree.text(path) or "", re.MULTILINE)
         if match:
@@ -351,6 +352,7 @@ _FIRMWARE = (
 
 
 def cpufreq(number: int, name: str) -> str:
+    """Give the path of one cpufreq file of one CPU."""
     return f"{CPU}/cpu{number}/cpufreq/{name}"
 
 

@@ -38,6 +38,7 @@ def choose_cpus(
     usable: tuple[int, ...],
     isolated: tuple[int, ...] | None = None,
 ) -> CpuPlan:
+    """Choose the CPUs of a trial."""
     allowed = tuple(number for number in topology.numbers if number in set(usable))
     if not allowed:
         what = "the kernel shows no CPU that this process may use"

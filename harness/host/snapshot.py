@@ -40,6 +40,7 @@ class EnvironmentDifferences:
     pairs: tuple[tuple[str, str, tuple[Change, ...]], ...]
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the differences as JSON types."""
         return {
             "pairs": [
                 {"from": old, "to": new, "changes": [change.to_dict() for change in changes]}

@@ -71,6 +71,7 @@ class Tree:
         self._open: dict[str, int | None] = {}
 
     def path(self, path: str) -> Path:
+        """Give the real place of `path`."""
         return self.root / path.lstrip("/")
 
     def text(self, path: str) -> str | None:
@@ -84,6 +85,7 @@ class Tree:
         return None if text.lower() in _NO_VALUE else text
 
     def number(self, path: str) -> int | None:
+        """Give the file's one whole number, or None."""
         return whole(self.text(path))
 
     def cpus(self, path: str) -> tuple[int, ...] | None:
@@ -108,6 +110,7 @@ class Tree:
             return None
 
     def exists(self, path: str) -> bool:
+        """Tell whether there is such a file."""
         return self.path(path).exists()
 
     def poll(self, path: str, size: int = _POLL_BYTES) -> bytes | None:
@@ -292,6 +295,7 @@ class Topology:
 
     @property
     def numbers(self) -> tuple[int, ...]:
+        """The numbers of the online CPUs."""
         return tuple(cpu.number for cpu in self.cpus)
 
     @property
@@ -306,6 +310,7 @@ class Topology:
         return None if None in groups or not groups else len(groups)
 
     def cpu(self, number: int) -> Cpu | None:
+        """Give the online CPU with that number."""
         return next((cpu for cpu in self.cpus if cpu.number == number), None)
 
     def only(self, numbers: tuple[int, ...]) -> tuple[Cpu, ...]:
@@ -422,6 +427,7 @@ class HostState:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the state as JSON types."""
         return {name: _plain(value) for name, value in asdict(self).items()}
 
 
@@ -550,6 +556,7 @@ class Check:
 
     @property
     def name(self) -> str:
+        """The check's name, that of its function."""
         return self.before.__name__
 
 
@@ -576,4 +583,5 @@ def named(cpus: tuple[int, ...]) -> str:
 
 
 def ghz(khz: int) -> str:
+    """Write a frequency in GHz."""
     return f"{khz / 1e6:.2f} GHz"

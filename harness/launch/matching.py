@@ -113,6 +113,7 @@ class Interrupts:
             raise Interrupted(self.received)
 
     def acknowledge(self) -> None:
+        """Take the signal as dealt with."""
         self.received = None
         self.drain()
 
@@ -184,6 +185,7 @@ class Matching:
         self._seconds = self._left = _DEADLINE_S if seconds is None else seconds
 
     def matches(self, regex: str, text: str) -> bool:
+        """Tell whether the pattern matches somewhere in the text."""
         return bool(self._found(regex, text, first=True))
 
     def any_line(self, regex: str, lines: Sequence[str]) -> bool:

@@ -189,6 +189,7 @@ class RunningServices:
         return {label: one.processes() for label, one in self._processes.items() if one.stands}
 
     def serving(self, variant: str) -> tuple[str, ...]:
+        """Give the labels of the services that runs of a variant use."""
         return tuple(one.label for one in self.services if one.serves(variant))
 
     @property

@@ -406,6 +406,7 @@ class ServiceMeter:
         self._before: dict[str, Reading] = {}
 
     def begin(self, variant: str) -> None:
+        """Read those that a variant's run uses."""
         if self._names:
             self._before = self._read(variant, reset=self._resets)
             self._peaks = {} if self._groups is None else self._new_peaks(variant, self._groups)
@@ -479,6 +480,7 @@ class HookLeftovers:
         self._names: dict[str, None] = {}
 
     def begin(self) -> None:
+        """Read them before a run."""
         pids = tuple(self._left())
         self._before = read(pids, self._proc) if pids else None
 

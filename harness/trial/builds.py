@@ -107,6 +107,7 @@ def drift(what: str, old: object, new: object) -> Finding:
 
 
 def target_drift(old: Mapping[str, str], new: Mapping[str, str]) -> list[Finding]:
+    """Compare the executables' hashes."""
     drifts = []
     for path in sorted(old.keys() | new.keys()):
         before, now = old.get(path, "not used"), new.get(path, "not used")

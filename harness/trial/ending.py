@@ -43,6 +43,7 @@ class RowCounts:
         self.disturbances = DisturbanceTally()
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row."""
         planned, outcome = row["position"] >= 0, row["outcome"]
         self.counted += planned
         self.warmups += planned and bool(row["warmup"])
@@ -303,6 +304,7 @@ class Ending:
         return cls(**known | rows.fields | fields)
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the ending as JSON types."""
         return {
             **dataclasses.asdict(self),
             "trial": str(self.trial),

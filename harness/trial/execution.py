@@ -413,6 +413,7 @@ class Options:
 
 
 def start(campaign: Campaign, options: Options, watcher: Watcher) -> Ending:
+    """Execute a campaign as a new trial."""
     sessions = options.sessions or campaign.protocol.sessions
     with readied(campaign, options, sessions, watcher) as trial:
         return opened_new(trial, options, sessions) or trial.execute()

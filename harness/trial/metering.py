@@ -93,6 +93,7 @@ class EnergyMeter:
 
     @property
     def available(self) -> bool:
+        """Whether there is anything to read."""
         return bool(self._counters)
 
     @property
@@ -106,6 +107,7 @@ class EnergyMeter:
         }
 
     def begin(self) -> None:
+        """Begin a span."""
         self._why = None
         # the clock first, as at the end: what a read takes is then in neither of the two
         self._begun = self._read_at = time.monotonic()
@@ -120,6 +122,7 @@ class EnergyMeter:
             self._take()
 
     def end(self) -> Spent:
+        """End the span."""
         self._take()
         seconds = self._read_at - self._begun
         for counter in self._counters:
@@ -216,6 +219,7 @@ _USUAL = ("instructions", "cycles", "task-clock", "page-faults")
 def counter_plan(
     campaign: Campaign | None, host: Host, state: HostState, cpus: tuple[int, ...] | None
 ) -> CounterPlan | None:
+    """Find the events of a campaign on a host."""
     counting = campaign.counters if campaign else None
     if campaign is not None and counting is None:
         return None
@@ -305,6 +309,7 @@ class Grouping:
         }
 
     def close(self) -> None:
+        """Remove the groups."""
         if self.groups is not None:
             self.groups.close()
 
@@ -402,6 +407,7 @@ class SessionEnergy:
             self._tell(session, "after", what, fix)
 
     def begin(self) -> None:
+        """Begin a run."""
         if self._works:
             self.meter.begin()
 

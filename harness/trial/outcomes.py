@@ -476,6 +476,7 @@ class Repeats:
         )
 
     def disturbed(self, run: PlannedRun) -> bool:
+        """Tell whether a planned run was."""
         return run.position in self._rows
 
     def due(

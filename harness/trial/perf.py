@@ -211,6 +211,7 @@ class CellCounts:
             yield from chain
 
     def add(self, frames: Sequence[Frame], *, chains: bool) -> None:
+        """Count a sample."""
         counting = counting_frames(frames)
         self.samples += 1
         self.functions[counting[0]] += 1

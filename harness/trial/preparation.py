@@ -432,6 +432,7 @@ class TrialContext:
         return filled(cell, {LAYOUT_SEED: str(self.seed_of(variant, session))})
 
     def seed_of(self, variant: str, session: int) -> int:
+        """Give the seed of a variant's layout in a session."""
         manifest = self.store.manifest
         return layout_seed(manifest.seed, session, variant, manifest.node)
 

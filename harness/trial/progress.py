@@ -178,6 +178,7 @@ class TrialProgress:
     misfits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the progress as JSON types."""
         ends = [end.to_dict() for end in self.session_ends]
         given_up = [one.to_dict() for one in self.given_up]
         found = {**asdict(self), "session_ends": ends, "given_up": given_up}

@@ -111,6 +111,7 @@ class TrialRun(TrialContext):
     # ---- hooks
 
     def set_up(self, session: int) -> None:
+        """Execute the hooks before a session."""
         for number, command in enumerate(self.campaign.hooks.setup, 1):
             log = unused_log(self.store.path / OUTPUTS, f"setup-session{session}", number)
             self.hook("setup", command, log, {"FAIRTRIAL_SESSION": str(session)})
@@ -196,6 +197,7 @@ class TrialRun(TrialContext):
                     self._rest(self.campaign.protocol.pause_s)
 
     def ended(self, session: int) -> None:
+        """Tell who wants to hear of it that a session has ended."""
         if self.after_session is not None:
             self.after_session(self, session)
 

@@ -377,6 +377,7 @@ class SessionStop:
             return row.metrics[metric]
 
     def give_up(self, benchmark: str, variant: str) -> None:
+        """Go on without a cell."""
         self._suite.give_up(self._benchmarks[benchmark], self._variants[variant])
 
     def pass_over(self) -> None:

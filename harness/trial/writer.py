@@ -92,6 +92,7 @@ class Outcomes(Mapping[int, str]):
         self._others: dict[int, str] = {}  # at negative positions, and names of a later version
 
     def add(self, position: int, outcome: str) -> None:
+        """Append a row."""
         self._order.append(position)
         if position < 0 or outcome not in self._NAMES:
             self._others[position] = outcome
@@ -126,6 +127,7 @@ class Rows(RowCounts):
         self.torn: tuple[int, int] | None = None
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row."""
         super().add(row)
         self.outcomes.add(row["position"], row["outcome"])
         if (repeated := row.get("repeats")) is not None:
@@ -309,6 +311,7 @@ class Store:
 
     @classmethod
     def reopen(cls, path: Path) -> Store:
+        """Open a trial to go on with it."""
         refuse_links(path)
         manifest = read_manifest(path)
         require_files(path)
@@ -446,6 +449,7 @@ class Store:
         return (run for run, _ in records_of(self.path / PLAN, PlannedRun))
 
     def environments(self) -> list[dict[str, Any]]:
+        """Read the stored environments back."""
         return [row for _, row in records_of(self.path / ENVIRONMENT, EnvironmentShape)]
 
     def damage(self) -> StoreError | None:

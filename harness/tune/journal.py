@@ -137,6 +137,7 @@ class Desk:
         return HostError(f"the journal is not trusted: {why}", str(self._path / NAME), fix)
 
     def begin(self, head: Mapping[str, Any]) -> None:
+        """Make the journal, with its head."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             self._file = os.open(NAME, flags, 0o600, dir_fd=self._fd)

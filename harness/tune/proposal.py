@@ -140,9 +140,11 @@ class Proposal:
 
     @property
     def count(self) -> int:
+        """How many things would be changed."""
         return len(self.changes) + (self.partition is not None)
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the proposal as JSON types."""
         return {
             "host": self.host,
             "cpus": None if self.cpus is None else list(self.cpus),

@@ -99,6 +99,7 @@ class Applied:
 
 
 def apply_change(change: SettingChange, number: int, knobs: Knobs, desk: Desk) -> Applied:
+    """Change one setting."""
     before = knobs.shown(change.path)
     made = partial(Applied, item=change.item, path=change.path, before=before, after=change.after)
     if before is None:
@@ -215,6 +216,7 @@ class Undone:
         )
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return {
             "undone": [one._asdict() for one in self.settings],
             "rebooted": self.rebooted,
@@ -498,6 +500,7 @@ class Tuned:
     stopped: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
+        """Give it as JSON types."""
         return {
             "applied": [asdict(one) for one in self.applied],
             "undone": None if self.undone is None else self.undone.to_dict(),

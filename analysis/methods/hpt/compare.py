@@ -83,6 +83,7 @@ class HptBenchmark:
 
     @property
     def word(self) -> Word:
+        """What the candidate is here."""
         return word_of(self.winner)
 
 
@@ -538,6 +539,7 @@ def hpt(
 
 
 def answer(question: HptQuestion) -> HptResult:
+    """Give what `hpt` does."""
     pair, required = question.pair, question.confidence
     a, b = pair.candidate, pair.baseline
     each = zip(a.benchmarks, a.samples, b.samples, strict=True)

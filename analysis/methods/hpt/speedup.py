@@ -330,6 +330,7 @@ def hpt_speedup(
 
 
 def largest_speedup(question: HptQuestion) -> HptSpeedup:
+    """Give what `hpt_speedup` does."""
     pair, required = question.pair, question.confidence
     stacks = stack(question)
     curve = _curve_of(lines_of(stacks, question), winners_of(stacks, question), ties=question.ties)

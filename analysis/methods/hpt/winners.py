@@ -397,14 +397,17 @@ class Ratios:
 
     @property
     def total(self) -> int:
+        """How many ratios there are."""
         return int(self.often.sum() * self.rest[0])
 
     @property
     def least(self) -> float:
+        """The smallest ratio."""
         return float(self.upper[0] / self.lower[-1])
 
     @property
     def most(self) -> float:
+        """The largest ratio."""
         return float(self.upper[-1] / self.lower[0])
 
     def upto(self, g: float) -> int:

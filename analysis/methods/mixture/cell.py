@@ -147,6 +147,7 @@ class MixtureCell(Result):
         return head | listed | Result.body(self)
 
     def screen(self) -> Page:
+        """Set the variant alone."""
         return page(self, f"Gaussian mixture: {self.variant} on {self.benchmark}", self.detail())
 
     def detail(self, digits: int = DIGITS, place: int = 0, name: str = "") -> Section:

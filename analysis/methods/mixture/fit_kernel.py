@@ -528,6 +528,7 @@ def _dip(x: Array, below: Integers, above: Integers) -> float:
 
 @kernel
 def sorted_dips(samples: Array) -> Array:
+    """Give the dip of each row."""
     count, n = samples.shape
     below, above = np.empty(n, np.int64), np.empty(n, np.int64)
     dips = np.empty(count)

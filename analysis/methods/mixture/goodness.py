@@ -447,6 +447,7 @@ class ComponentCounts:
 
     @property
     def text(self) -> str:
+        """The counts in words."""
         return f"median {self.median:g}, upper quartile {self.upper_quartile:g}, at most {self.largest}"
 
 

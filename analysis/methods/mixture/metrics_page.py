@@ -282,6 +282,7 @@ class PlaneCell(Result):
         return {"n": self.n, "classification": plain(of), **Result.body(self)}
 
     def screen(self) -> Page:
+        """Set the cell alone."""
         units = () if self.pairs is None else self.pairs.units
         count = "Several" if self.pairs is None else COUNTS[len(units)].capitalize()
         return Page(
@@ -440,6 +441,7 @@ def meaning(model: str) -> str:
 
 
 def screen(mixture: MixtureOfMetrics) -> Page:
+    """Set the clusters alone."""
     clusters = section(*_clusters(mixture, "clusters"))
     return page(mixture, f"Gaussian mixture of {listed(mixture.names)}", clusters)
 

@@ -65,6 +65,7 @@ class DipTest(Result):
     references: tuple[str, ...] = DIP_REFERENCES
 
     def screen(self) -> Page:
+        """Set the test in one sentence."""
         return page(
             self,
             "Dip test",
@@ -93,6 +94,7 @@ class BandwidthTest(Result):
     references: tuple[str, ...] = BANDWIDTH_REFERENCES
 
     def screen(self) -> Page:
+        """Set the test in one sentence."""
         width = "no bandwidth shows two modes"
         if self.bandwidth is not None:
             width = f"smallest bandwidth with one mode {self.bandwidth:.4g}"
@@ -333,6 +335,7 @@ class FamilyFit(Result):
         return {"name": self.name, **Result.body(self)}
 
     def screen(self) -> Page:
+        """Set the law in one line."""
         return page(
             self,
             self.name,

@@ -206,6 +206,7 @@ class ModeEvidence(Result):
 
     @property
     def conclusion(self) -> str:
+        """The answer in one sentence."""
         count = len(self.modes)
         places = ", ".join(f"{mode:.6g}" for mode in self.modes)
         if self.multimodal:

@@ -76,6 +76,7 @@ class MixturePair:
 
     @property
     def word(self) -> Word:
+        """What the first is."""
         ranks = self.forward.ranks
         if ranks.low <= 0.5 <= ranks.high:
             return "undecided"
@@ -112,6 +113,7 @@ class MixtureContest(Result):
         return head | Result.body(self)
 
     def screen(self) -> Page:
+        """Set the contest alone."""
         return page(self, "Who wins a single run", self.detail())
 
     def detail(self) -> Section:
@@ -209,6 +211,7 @@ class MixtureReport(Result):
 
     @property
     def cells(self) -> tuple[MixtureCell, ...]:
+        """The cells of all benchmarks."""
         return tuple(cell for one in self.benchmarks for cell in one.cells)
 
     @property

@@ -73,6 +73,7 @@ class MetricInterval(Result):
         return f" [{self.low:{form}}, {self.high:{form}}]" if self.replicates else ""
 
     def screen(self) -> Page:
+        """Set the metric in one line."""
         text = f"{self.metric}: {self.estimate:.6g}"
         if self.replicates:
             ends, count = self.ends(".6g"), self.replicates
@@ -95,6 +96,7 @@ class RankShare(Result):
     references: tuple[str, ...] = _RANKS
 
     def screen(self) -> Page:
+        """Set the share in one sentence."""
         return page(
             self,
             "Share of faster runs",
@@ -115,6 +117,7 @@ class FasterEstimate(Result):
     references: tuple[str, ...] = (*_HALVES, *_RANKS)
 
     def screen(self) -> Page:
+        """Set both estimates under each other."""
 
         def decimals(value: float) -> Value:
             return Value("", None) if math.isnan(value) else Value(f"{value:.4f}", value)

@@ -332,6 +332,7 @@ def multilevel(
 
 
 def check_levels(confidence: float, margin: float) -> None:
+    """Refuse a confidence or a margin that none can be."""
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must lie between 0 and 1, not {confidence!r}")
     if not (math.isfinite(margin) and margin >= 0):

@@ -217,6 +217,7 @@ class _Means(NamedTuple):
 
 
 def tables_of(layout: Layout, sign: int, zeroed: Flags) -> Tables:
+    """Make the tables of a design."""
     ours, theirs = (
         session_means(layout, side, sign, zeroed) for side in (layout.ours, layout.theirs)
     )

@@ -124,6 +124,7 @@ def with_identities(level: HostEstimates) -> HostEstimates:
 
 
 def benchmark_lines(level: HostEstimates, failing: Mapping[str, Failing]) -> tuple[Line, ...]:
+    """Give a line for each benchmark."""
     d, table = level.decided(), level.table
     return tuple(
         bounded(_line(level, d, k, failing[name]), together(one.cut for one in table.of(k)))

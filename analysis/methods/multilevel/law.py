@@ -489,6 +489,7 @@ def rounded(count: int) -> int:
 
 
 def advise(asked: AdviceQuestion) -> tuple[MoreSessions, ...]:
+    """Advise on lines that are undecided."""
     least, shares = _least(asked, None)
     # a spread at its lower and at its upper quartile
     ends = [_least(asked, quantile)[0] for quantile in (0.25, 0.75)]

@@ -398,6 +398,7 @@ def of_one_build(layout: Layout, cautions: tuple[Caution, ...]) -> tuple[Caution
 
 
 def design_cautions(layout: Layout) -> Iterator[Caution]:
+    """Say how far the design carries."""
     a, b = layout.ours.sessions, layout.theirs.sessions
     noun = layout.outermost
     if layout.design == "confounded":
@@ -434,6 +435,7 @@ def design_cautions(layout: Layout) -> Iterator[Caution]:
 def benchmark_cautions(
     judged: LineParts, lines: Sequence[Line], sessions: int, noun: Unit
 ) -> Iterator[Caution]:
+    """Say what holds for single benchmarks."""
     flat = [line.name for line in lines if line.reason == "no-spread" and line.identity is None]
     where = _in(sessions, noun) if judged.design in ("paired", "separate") else "at all"
     yield from _of_some(
@@ -549,6 +551,7 @@ def values_cautions(
 
 
 def suite_cautions(judged: LineParts) -> Iterator[Caution]:
+    """Say how far the suite's lines carry."""
     if 2 <= (benchmarks := judged.in_suite) < _FEW_BENCHMARKS:
         yield Caution(
             "few-benchmarks",

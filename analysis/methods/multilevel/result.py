@@ -335,6 +335,7 @@ class Line:
         return self.law in ("banerjee", "grouped") or (self.law == "t" and several)
 
     def to_dict(self) -> dict[str, Any]:
+        """Give the line as JSON types."""
         found: dict[str, Any] = plain(self)
         return found
 

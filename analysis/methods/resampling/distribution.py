@@ -220,6 +220,7 @@ class DistributionComparison(Result):
         return f"one pass over the suite with {first} is {word} in {', '.join(shares)}"
 
     def body(self) -> dict[str, Any]:
+        """Give the fields and the conclusion."""
         return {**Result.body(self), "conclusion": self.conclusion}
 
     def screen(self) -> pages.Page:

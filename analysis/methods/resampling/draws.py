@@ -157,6 +157,7 @@ class DeviationPair:
 
     @property
     def units(self) -> Units:
+        """What is drawn."""
         return self.question.units
 
     @property

@@ -135,6 +135,7 @@ class _QuotesError(Exception):
 
 
 def read_entries(path: Path) -> list[ConfigEntry]:
+    """Read the benchmarks of a configuration."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -656,6 +657,7 @@ class OriginalFiles:
     def write(
         self, title: str, suite: SpeedupSuite, left_out: Sequence[LeftOut], *, elapsed_s: float
     ) -> None:
+        """Write all four."""
         warnings = {_name(test): warnings_of(test) for test in suite.benchmarks}
         texts = {
             ".out": results_text(suite),

@@ -425,6 +425,7 @@ def data_cautions(both: Match) -> tuple[pages.Caution, ...]:
 
 
 def benchmark_cautions(mean: Decision, median: Decision) -> tuple[pages.Caution, ...]:
+    """Say what is special about one benchmark."""
     sides = _not_normal(mean)
     texts = {
         "mean-approximate": sides != []

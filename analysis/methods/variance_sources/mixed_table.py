@@ -49,6 +49,7 @@ class TableColumn:
 
     @property
     def numeric(self) -> bool:
+        """Whether it holds numbers."""
         return self.levels is None
 
     @property
@@ -80,11 +81,13 @@ class MixedTable:
     cautions: tuple[Caution, ...] = ()
 
     def place(self, row: int) -> str:
+        """Say where a row stands."""
         if self.first_line is not None:
             return f"{self.source}:{self.first_line + row}"
         return f"{self.source}, row {row + 1}" if self.source else f"row {row + 1}"
 
     def column(self, name: str, text: str) -> TableColumn:
+        """Give a column by its heading."""
         if name in self.columns:
             return self.columns[name]
         from difflib import get_close_matches

@@ -238,6 +238,7 @@ class Events:
         return os.read(fd, _RESULT)
 
     def close(self, fd: int) -> None:
+        """Close an event."""
         os.close(fd)
 
 
