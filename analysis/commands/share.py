@@ -252,7 +252,7 @@ def import_(
         for source in sources
     ]
     gathered = gather(files, ReadingChoices(**vars(keys)))
-    found = inspect_files(gathered)
+    found = inspect_files(gathered, keys.better)
     if output is None or dry_run:
         show(found, out, as_json=json)
         return 0

@@ -94,7 +94,8 @@ def info_of(runs: Runs, metric: str) -> MetricInfo:
     measured = runs.manifest.origin != "imported"  # of other tools' runs they are all unknown
     there = [one for one, key in METRIC_NUMBERS.items() if measured and key not in runs.absent]
     known = ", ".join(dict.fromkeys([*there, *runs.manifest.metrics]))
-    raise UsageError(what, str(runs.path), f"known here: {known}")
+    left_out = [one.text for one in runs.cautions if one.code == "metric-left-out"]
+    raise UsageError(what, str(runs.path), "; ".join((f"known here: {known}", *left_out)))
 
 
 def apart_of(runs: Runs, metric: str) -> Flags:

@@ -130,8 +130,8 @@ class Inspected(Result):
         return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
 
 
-def inspect_files(gathered: GatheredCells) -> Inspected:
-    """Count what the files hold."""
+def inspect_files(gathered: GatheredCells, better: Better | None = None) -> Inspected:
+    """Count what the files hold; `better` is the direction of metrics of which no file says it."""
     formats = {file.format for file in gathered.files}
     every = [loss for file in gathered.files for loss in file.losses]
     losses = dict.fromkeys(loss.text for loss in every if loss.code != SINGLE)
@@ -146,8 +146,29 @@ def inspect_files(gathered: GatheredCells) -> Inspected:
         rule=gathered.rule,
         cells=tuple(map(_inspected, gathered.cells)),
         cannot_recover=tuple(losses),
-        cautions=tuple(one for one in gathered.cautions if one.code not in lost),
+        cautions=(
+            *(one for one in gathered.cautions if one.code not in lost),
+            *_left_out(_directions(gathered, better)),
+        ),
     )
+
+
+def _directions(gathered: GatheredCells, better: Better | None) -> dict[str, Better | None]:
+    """Give the direction of each metric, None where none is known."""
+    found: dict[str, Better | None] = dict.fromkeys(gathered.metrics, better)
+    for one in reversed(gathered.cells):
+        found[one.cell.metric] = one.cell.better or found[one.cell.metric]
+    return found
+
+
+_FIX = "add --better lower (times) or --better higher (scores, rates)"
+
+
+def _left_out(directions: dict[str, Better | None]) -> Iterator[Caution]:
+    without = tuple(metric for metric, better in directions.items() if better is None)
+    if without and len(without) < len(directions):
+        text = f"left out, because no direction is known: {figures.listed(without)}; where the files are read, {_FIX}, and choose it with --metric"
+        yield Caution("metric-left-out", text, without)
 
 
 def _inspected(one: NamedCell) -> InspectedCell:
@@ -307,28 +328,21 @@ def _directed(
         fix = "look at what the programs wrote, and measure again"
         raise AnalysisError(what, gathered.files[0].source, fix)
     require_agreement(gathered.cells, better)
-    found: dict[str, dict[str, str]] = {}
-    without = []
-    for metric in gathered.metrics:
-        cells = [one.cell for one in gathered.cells if one.cell.metric == metric]
-        words = next((cell.better for cell in cells if cell.better is not None), better)
-        if words is None:
-            without.append(metric)
-        else:
-            unit = next((cell.unit for cell in cells if cell.unit), "")
-            found[metric] = {"unit": unit, "better": words}
-    fix = "add --better lower (times) or --better higher (scores, rates)"
-    named = figures.listed(tuple(without))
+    directions = _directions(gathered, better)
+    units = {one.cell.metric: one.cell.unit for one in reversed(gathered.cells) if one.cell.unit}
+    found = {
+        metric: {"unit": units.get(metric, ""), "better": words}
+        for metric, words in directions.items()
+        if words is not None
+    }
     if not found:
+        named = figures.listed(gathered.metrics)
         what = f"the file does not say which direction of {named} is better"
-        raise UsageError(what, gathered.files[0].source, fix)
-    if not without:
-        return gathered, found
-    text = f"left out, because no direction is known: {named}; {fix}, and choose it with --metric"
+        raise UsageError(what, gathered.files[0].source, _FIX)
     kept = replace(
         gathered,
         cells=tuple(one for one in gathered.cells if one.cell.metric in found),
-        cautions=(*gathered.cautions, Caution("metric-left-out", text, tuple(without))),
+        cautions=(*gathered.cautions, *_left_out(directions)),
     )
     return kept, found
 

@@ -13,7 +13,7 @@ from analysis.data.opening import open_foreign
 from analysis.data.trial import Trial, read_trial
 from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
 from analysis.importers.gathering import ReadingChoices, gather
-from analysis.importers.importing import import_files, trial_of
+from analysis.importers.importing import import_files, inspect_files, trial_of
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
 from analysis.pages.model import Caution
@@ -201,9 +201,13 @@ def test_without_any_run_that_counts_there_is_no_trial(tmp_path: Path) -> None:
 def test_a_further_metric_without_a_direction_is_left_out_with_a_caution(tmp_path: Path) -> None:
     counter = cell(metric="k", unit="", better=None)
     gathered = gather([made(cell(), counter)], ReadingChoices())
+    assert [one.code for one in inspect_files(gathered).cautions] == ["metric-left-out"]
+    assert not inspect_files(gathered, "lower").cautions
     assert import_files(gathered, tmp_path / "t").metrics == ("time",)
-    codes = [c.code for c in read_trial(tmp_path / "t").cautions]
-    assert "metric-left-out" in codes
+    trial = read_trial(tmp_path / "t")
+    assert "metric-left-out" in [c.code for c in trial.cautions]
+    with pytest.raises(UsageError, match="--better"):
+        trial.matrix("v", "k")
     with pytest.raises(UsageError, match="which direction of k"):
         import_files(gather([made(counter)], ReadingChoices()), tmp_path / "u")
     import_files(gathered, tmp_path / "v", better="higher")
