@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,7 +19,7 @@ from analysis.words import Name
 from ..campaign.cells import entries
 from ..campaign.model import LAYOUT_SEED, Build, Campaign, Cell, texts_of
 from ..campaign.resolve import MAX_SEED, load_campaign
-from ..campaign.scalar_kinds import SEED_NAME, known_here, parse_template
+from ..campaign.scalar_kinds import SEED_NAME, known_here, parse_template, words_of
 from ..campaign.schema import check_shape
 from ..errors import LaunchError
 from ..host.executables import describe_target, read_elf, sha256_file, sha256_of
@@ -516,7 +515,7 @@ class _Maker:
         if isinstance(step, Mapping):
             words = ["/bin/sh", "-c", str(step["shell"])]
         else:
-            words = shlex.split(step) if isinstance(step, str) else list(step)
+            words = words_of(step) if isinstance(step, str) else list(step)
         return [self._with_variant(text) for text in words]
 
     def _with_variant(self, text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +24,7 @@ from .scalar_kinds import (
     pattern,
     text,
     whole,
+    words_of,
 )
 
 # Says what is wrong with a name, and how to mend it.
@@ -235,7 +235,7 @@ def _fix_of_form(at: Location, value: object) -> str | None:
 
 def _words(command: str) -> list[str]:
     try:
-        return shlex.split(command)
+        return words_of(command)
     except ValueError:
         return [command]
 

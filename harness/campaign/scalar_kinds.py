@@ -458,6 +458,25 @@ _SHELL_SIGNS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>",
 _Command = str | list[str] | Mapping[str, str]
 
 
+_PARTS = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_IN_QUOTES = {"\n": "", "$": "$", "`": "`"}
+
+
+def words_of(command: str) -> list[str]:
+    r"""Split a command into arguments as a shell does; raises ValueError where a quote is left open.
+
+    `shlex` keeps what continues a line, and the backslash of ``\$`` and of ``\` `` within double quotes.
+    """
+
+    def mended(part: re.Match[str]) -> str:
+        if part[0].startswith('"'):
+            return _ESCAPED.sub(lambda one: _IN_QUOTES.get(one[1], one[0]), part[0])
+        return "" if part[0] == "\\\n" else part[0]
+
+    return shlex.split(_PARTS.sub(mended, command))
+
+
 class Filler:
     """Fills templates for one campaign; each template is parsed and reported once.
 
@@ -548,7 +567,7 @@ class Filler:
         if path in self._parsed:
             return self._parsed[path]
         try:
-            words = shlex.split(text)
+            words = words_of(text)
         except ValueError as error:
             self.faults.report(
                 path, f"the command cannot be split: {error}".lower(), "close the quotes"

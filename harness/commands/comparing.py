@@ -27,7 +27,7 @@ from analysis.record.trial_files import CAMPAIGN
 
 from ..campaign.model import Campaign, Isolation
 from ..campaign.resolve import MAX_SEED, load_campaign
-from ..campaign.scalar_kinds import MAX_SECONDS
+from ..campaign.scalar_kinds import MAX_SECONDS, words_of
 from ..errors import LaunchError, duration
 from ..host.activity import Host
 from ..launch.client import LauncherClient, drain, sink_of, waiting
@@ -80,8 +80,8 @@ def argv_of(one: WantedCommand) -> list[str]:
     """
     try:
         if one.shell is not None:
-            return [*shlex.split(one.shell), "-c", one.command]
-        parts = shlex.split(one.command)
+            return [*words_of(one.shell), "-c", one.command]
+        parts = words_of(one.command)
     except ValueError as error:
         what = f"the {'shell' if one.shell else 'command'} cannot be split: {error}"
         raise UsageError(what, one.shell or one.command, "close the quote") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import unicodedata
 
 import jsonschema
@@ -13,7 +14,7 @@ from hypothesis import example, given, strategies as st
 from analysis.errors import CampaignError
 from analysis.words import alike, normal
 from harness.campaign.resolve import load_campaign
-from harness.campaign.scalar_kinds import NAME, TemplateError, parse_template
+from harness.campaign.scalar_kinds import NAME, TemplateError, parse_template, words_of
 from harness.campaign.schema import editor_schema
 
 PATTERN = editor_schema()["$defs"]["Name"]["pattern"]
@@ -208,3 +209,20 @@ def test_a_missing_value_is_an_error():
 def test_doubled_braces_give_any_text_back(text):
     doubled = text.replace("{", "{{").replace("}", "}}")
     assert parse_template(doubled).fill({}) == text
+
+
+PARTS = ["a", " ", "\\\n", "\\ ", "\\'", "'b  $c \\'", "'\\\n'", '""']
+QUOTED = ["a", " ", "'", "\\$d", "\\`", "\\\\", '\\"', "\\e", "\\\n", "\n", "#"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(PARTS)
+        | st.lists(st.sampled_from(QUOTED)).map(lambda of: f'"{"".join(of)}"')
+    )
+)
+def test_a_command_is_split_as_a_shell_splits_it(parts):
+    command = "x" + "".join(parts)
+    shell = ["sh", "-c", f"printf '%s\\0' {command}"]
+    printed = subprocess.run(shell, capture_output=True, text=True, check=True).stdout
+    assert words_of(command) == printed.split("\0")[:-1]
