@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, ClassVar, Literal
 
-from ..words import Name, command_line, shorten, shown
+from ..words import Name, command_line, shortened, shown
 
 # --- A whole sentence for a first screen, in which names are shortened where it would be
 # too long, and nothing else.
@@ -19,7 +20,7 @@ from ..words import Name, command_line, shorten, shown
 
 LONGEST = 70  # columns: of 80, after "note  [1] "
 _NAMED = 3  # names of a list that are written, at the most
-_LEAST, _READABLE = 5, 12  # columns that a name keeps, in one line and in several
+_READABLE = 12  # columns that a name keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +51,36 @@ class ShortSentence:
         slots = tuple(tuple(name for name in slot if name in shown) for slot in self.slots)
         return ShortSentence(self.pattern, slots) if all(slots) else None
 
-    def fitted(self, called: Mapping[str, str] | None = None, *, longest: int = LONGEST) -> str:
+    def fitted(
+        self,
+        called: Mapping[str, str] | None = None,
+        *,
+        longest: int = LONGEST,
+        among: Collection[str] = (),
+    ) -> str:
         """Write it within `longest` columns: of lists fewer are named and the rest is counted, then names are shortened.
 
-        `called` gives what a screen calls a name, where that is not the name itself.
+        `called` gives what a screen calls a name, where that is not the name itself; names stay apart from those `among`
+        which they stand.
         """
-        text = ""
+        text, others = "", [*among]
         for lines in (1, 2, 3):  # what no cut brings into one line keeps short names
-            for text in self._ever_shorter(called or {}, _LEAST if lines == 1 else _READABLE):
+            for text in self._ever_shorter(called or {}, others):
                 if len(text) <= lines * longest:
                     return text
         return text
 
-    def _ever_shorter(self, called: Mapping[str, str], least: int) -> Iterator[str]:
-        whole = [[f"{Name(called.get(name, name))}" for name in names] for names in self.slots]
+    def _ever_shorter(self, called: Mapping[str, str], others: list[str]) -> Iterator[str]:
+        *whole, there = (
+            [f"{Name(called.get(name, name))}" for name in names] for names in (*self.slots, others)
+        )
         most = max((len(names) for names in whole), default=1)
         for count in range(min(most, _NAMED), 0, -1):
             yield self._with(whole, count)
         longest = max((len(name) for names in whole for name in names), default=0)
-        for width in range(longest - 1, least - 1, -1):
-            yield self._with([[shorten(name, width) for name in names] for names in whole], 1)
+        for width in range(longest - 1, _READABLE - 1, -1):
+            cut = shortened([*there, *chain(*whole)], width)
+            yield self._with([[cut[name] for name in names] for names in whole], 1)
 
     def _with(self, slots: list[list[str]], count: int) -> str:
         return self.pattern.format(*(_listed(names, count) for names in slots))

@@ -579,7 +579,7 @@ def chosen_cautions(
             continue  # they have their rows, with what happened to them
         if one.code in _RANKS and known is not None:
             touched = len(set(rows).intersection(one.about)) or len(rows)
-            caution = replace(one, text=known.fitted(called), short=known)
+            caution = replace(one, text=known.fitted(called, among=names), short=known)
             found.append(((_RANKS[one.code], -touched), caution))
     found.sort(key=lambda pair: pair[0])
     each = tuple({one.text: one for _, one in found}.values())  # both sides may say the same
