@@ -108,7 +108,7 @@ def shortened(names: Sequence[str], width: int) -> Mapping[str, str]:
     return found
 
 
-_WORDS = re.compile(r"(?:.*[^\w.+-])?", re.DOTALL)  # a text up to its last sign between words
+_WORDS = re.compile(r"(?:.*(?:[^\w.+]|_))?", re.DOTALL)  # a text up to its last sign between words
 
 
 def without_shared(names: Iterable[str]) -> Mapping[str, str]:

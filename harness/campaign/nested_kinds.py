@@ -352,7 +352,10 @@ class Section(Kind):
     def unknown(self, faults: Faults, place: Location) -> None:
         """Report a key that the section does not know, with those that it does."""
         name = str(place[-1])
-        elsewhere = _ELSEWHERE.get((str(place[0]), name))
+        elsewhere = _ELSEWHERE.get((str(place[0]), name), "")
+        for section, key in self.keys.items():
+            if isinstance(key.kind, Section) and name in key.kind.keys:
+                elsewhere = f"write it below {quote(section)}; known here: "
         keys = tuple(self.keys)
         fix = elsewhere + ", ".join(keys) if elsewhere else known_here(name, keys)
         faults.key(place, f"unknown key {quote(name)}{inside(place[:-1])}", fix)

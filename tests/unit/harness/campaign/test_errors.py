@@ -165,6 +165,7 @@ TOP = [
     ("baseline: be", 11, "the baseline 'be' is no variant", "be", "did you mean 'bee'?"),
     ("baseline: [a]", 11, "'baseline' must be a name", "[", ""),
     ("bassline: a", 1, "unknown key 'bassline'", "bassline", "did you mean 'baseline'?"),
+    ("sessions: 3", 1, "unknown key 'sessions'", "sessions", "write it below 'protocol'"),
     ("description:", 1, "'description' must be a text, not an empty value", "description", ""),
     ("name: again", 1, "'name' is given twice (first on line 1)", "name", "delete one"),
     ("protocol: {runs: 3, runs: 4}", 21, "'runs' is given twice (first on line 6)", "runs", ""),
