@@ -323,7 +323,7 @@ def sentence_of(why: Why, longest: int = _TWO_LINES) -> str:
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
         sides.append(_NAMELESS if first.function == UNKNOWN else first.function)
         rest += _unnamed(why) if resolved(why) else ""
-    return ShortSentence.of(pattern + rest, why.benchmark, *sides).fitted(longest=longest)
+    return ShortSentence.of(pattern + rest, why.benchmark, *sides).fitted(longest=longest, least=8)
 
 
 def _amount(ms: float) -> str:
