@@ -25,7 +25,7 @@ from ..record.fleet import (
     trial_place,
 )
 from ..record.manifest import read_manifest
-from ..record.shapes import SAMPLES
+from ..record.shapes import SAMPLES, file_hash
 from ..record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -137,15 +137,6 @@ class Staging:
             raise StoreError(what, str(error.filename or name), fix) from error
         self.names.append(name)
         return digest.hexdigest()
-
-
-def file_hash(path: Path) -> str | None:
-    """Give the SHA-256 of a file; None where it cannot be read."""
-    try:
-        with _opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, StoreError):
-        return None
 
 
 def _opened(path: Path) -> BufferedReader:

@@ -14,10 +14,11 @@ from typing import Any, Literal
 from ..data.host_record import read_environments
 from ..errors import UsageError
 from ..pages.model import Caution
+from ..record.shapes import file_hash
 from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
 from .archive import steps_of
 from .describing import ABOUT, About, PackingRequest, read_about
-from .gathering import CopiedSource, Staging, file_hash
+from .gathering import CopiedSource, Staging
 
 Role = Literal["program", "word", "input"]
 _BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")

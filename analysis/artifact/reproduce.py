@@ -467,7 +467,7 @@ def held_documents(
             # the crate has a description also where the authors gave none; the page has none then
             pages = [readme_text(contents, one, claims, folder) for one in (None, words)]
         except (FairtrialError, OSError) as error:
-            yield Recomputation(name=README, command=(), result=README, reason=str(error))
+            yield Recomputation(name=README, result=README, reason=str(error))
             return
         both = [_held(archive, README, page) for page in pages]
         yield both[0] if both[0].holds else both[1]
@@ -484,7 +484,7 @@ def _root(archive: Archive) -> dict[str, Any]:
 
 def _held(archive: Archive, name: str, fresh: bytes) -> Recomputation:
     found = compare_documents(archive.read(name), fresh, same_tool=True)
-    return Recomputation(name=name, command=(), result=name, **found._asdict())
+    return replace(found, name=name, result=name)
 
 
 USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
@@ -619,11 +619,10 @@ class _Recomputing:
         self._printed[one.result] = fresh.stdout
         same_tool = self._contents.tool_version == VERSION
         found = compare_documents(stored, fresh.stdout, same_tool=same_tool, others=self._others)
-        about |= {**found._asdict(), "exit_code_now": fresh.exit_code}
         if one.exit_code != fresh.exit_code:
             reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
             about |= {"standing": "different", "reason": reason}
-        return Recomputation(**about)
+        return replace(found, **about, exit_code_now=fresh.exit_code)
 
     def claims(self) -> Iterator[ClaimCheck]:
         """Hold each claim against what its command prints now."""

@@ -20,7 +20,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, ShortSentence, plain, section
 from ..pages.result import short
 from ..record.manifest import WARMUP_ASKED, needed, read_manifest, warmup_of
-from ..record.run_numbers import MetricInfo, limit_of
+from ..record.run_numbers import limit_of
 from ..record.trial_files import (
     ENERGY,
     MEASUREMENTS,
@@ -93,13 +93,10 @@ class Trial(Runs):
         """Give the runs whose outcome is not ``ok``, warm-ups included, in order."""
         return self.failed
 
-    def metric(self, name: str) -> MetricInfo:
-        """Give the unit and the direction of a metric; raises UsageError where the trial has none of that name."""
-        return info_of(self, name)
-
-    def apart(self, metric: str) -> Flags:
-        """Tell which runs have no value of a metric by design, as `analysis.data.metrics.apart_of`."""
-        return apart_of(self, metric)
+    metric = info_of
+    apart = apart_of
+    values = values_of
+    at_floor = floor_of
 
     def kind(self, metric: str) -> Kind:
         """Give what is known of metrics of this kind."""
@@ -109,10 +106,6 @@ class Trial(Runs):
         """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""
         return self.measured & ~apart_of(self, metric)
 
-    def values(self, metric: str) -> Array:
-        """Give one value of a metric for each run, nan where it is unknown, as `analysis.data.iterations.values_of`."""
-        return values_of(self, metric)
-
     def quantile_basis(self, metric: str) -> QuantileBasis | None:
         """Say of what the values that a matrix has of a metric are a quantile; None of a metric that is none."""
         found = session_quantiles(self, metric)
@@ -121,10 +114,6 @@ class Trial(Runs):
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output; else None."""
         return judged_iterations(self, metric)
-
-    def at_floor(self, metric: str) -> Flags:
-        """Tell of each run whether its value of a metric only says "at most the floor"."""
-        return floor_of(self, metric)
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
         """List the benchmarks whose median of `metric` only says "at most the launcher's floor"."""
