@@ -7,6 +7,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shlex
 import tempfile
 from collections import Counter
@@ -116,13 +117,8 @@ def seed_of(command: Sequence[str]) -> int | None:
     """Give the seed of a command's random draws; None where it makes none."""
     if command[0] not in SEEDED:
         return None
-    for k, word in enumerate(command):
-        value = word.partition("=")[2] if word.startswith("--seed=") else None
-        if word == "--seed" and k + 1 < len(command):
-            value = command[k + 1]
-        if value is not None and value.isdigit():
-            return int(value)
-    return 0
+    found = re.search(r"\0--seed[=\0](\d+)(?:\0|$)", "\0".join(command))
+    return 0 if found is None else int(found[1])
 
 
 def bound(

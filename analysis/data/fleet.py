@@ -54,6 +54,7 @@ from .merging import (
     MergedPart,
     Offsets,
     merge_trials,
+    places_of,
     read_part,
     require_distinct,
     require_one_campaign,
@@ -290,7 +291,15 @@ def _joined(fleet: OpenedFleet, each: Mapping[str, Trial], by: Unit) -> Trial:
     path, hosts, trials = fleet.path, fleet.progress, [*each.values()]
     if by == "host":
         trials = [_one_session(trial) for trial in trials]
-    *places, total = _places(trials)
+    # no two rows of a fleet have one position
+    *places, total = places_of(
+        (
+            trial.manifest.sessions,
+            max(trial.planned_runs, int(trial.position.max(initial=-1)) + 1),
+            max(0, -int(trial.position.min(initial=0))),
+        )
+        for trial in trials
+    )
     both = list(zip(trials, places, strict=True))
     fields: dict[str, Any] = {
         name: _together(getattr(trial, name) for trial in trials) for name in _WHOLE
@@ -348,17 +357,6 @@ def _numbers(trials: Sequence[Trial]) -> dict[str, Array]:
 
 def _moved(place: Offsets, positions: Integers) -> Integers:
     return np.where(positions < 0, positions - place.repeated, positions + place.positions)
-
-
-def _places(trials: Sequence[Trial]) -> list[Offsets]:
-    """Give each trial's place: no two rows of a fleet have one position."""
-    counts = (
-        [trial.manifest.sessions for trial in trials],
-        [max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials],
-        [max(0, -int(t.position.min(initial=0))) for t in trials],
-    )
-    ends = ([0, *np.cumsum(one).tolist()] for one in counts)
-    return [Offsets(*three) for three in zip(*ends, strict=True)]
 
 
 def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:

@@ -325,7 +325,7 @@ def _matrix(
             counting |= cell & runs.warmup & (runs.position >= 0)
     lost = np.flatnonzero(mine & counting & (runs.outcome != 0))
     lost = lost[np.argsort(runs.benchmark[lost], kind="stable")]  # as the campaign has them
-    failures = failures_of_rows(
+    failed, failed_by_session = failures_of_rows(
         [runs.manifest.benchmarks[k] for k in runs.benchmark[lost].tolist()],
         runs.session[lost].tolist(),
     )
@@ -343,9 +343,9 @@ def _matrix(
         run_of=None if below is None else tuple(read_only(place) for _, place in below),
         metric=metric,
         trial=str(runs.path.resolve()),
-        failed=failures.totals,
+        failed=failed,
         cut=_cut(runs, metric, mine, ids),
-        failed_by_session=failures.by_session,
+        failed_by_session=failed_by_session,
         values_of={name: one for name, one in sizes.items() if one is not None},
         session_order=_order(runs),
         outermost=runs.outermost,

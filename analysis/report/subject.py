@@ -74,12 +74,6 @@ def first_host(verdict: Verdict) -> Path | None:
     return next((Path(one.trial) for one in verdict.hosts if one.judged), None)
 
 
-def only_host(verdict: Verdict) -> Path | None:
-    """Give the trial of the only host of a fleet that is judged; None of several, or of no fleet."""
-    judged = [one for one in verdict.hosts if one.judged]
-    return Path(judged[0].trial) if len(judged) == 1 else None
-
-
 def standing_of(verdict: Verdict) -> Iterator[str]:
     """Say which hosts disagree with the rest, on what, and which are missing or not complete."""
     several = len(verdict.candidates) > 1
@@ -272,8 +266,9 @@ def _of_one_trial(
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
     if is_fleet(folder):
         verdict = judged_fleet(folder, options, level=how.level, metric=how.metric, explain=explain)
-        if (only := only_host(verdict)) is not None:
-            trial = opened[folder] = open_trial(only, how.level)
+        judged = [one.trial for one in verdict.hosts if one.judged]
+        if len(judged) == 1:
+            trial = opened[folder] = open_trial(judged[0], how.level)
     else:
         verdict = judge(trial, metric=how.metric, explain=explain, **options)
     matrices = dict(_matrices(trial, verdict, options.get("benchmarks")))

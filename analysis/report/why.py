@@ -95,7 +95,7 @@ def profiles_beside(
                     answers.append({"told": found, "calls": _calls(found, stacks)})
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")
-        about = {"variant": profile.variant, "baseline": profile.baseline}
+        about: dict[str, Any] = {"variant": profile.variant, "baseline": profile.baseline}
         about |= {"recorded": profile.started, "deck": list(_deck(profile)), "answers": answers}
         profiles += [about] if answers else []
     return {"faults": faults, "profiles": profiles} if profiles or faults else None
