@@ -25,15 +25,14 @@ from ..record.fleet import (
     FleetHost,
     HostProgress,
     HostState,
-    host_state,
     is_fleet,
     is_held,
     once,
+    progress_of,
     read_fleet,
     read_host,
     require_campaign,
     trial_place,
-    why_so,
     with_plans,
     write_fleet,
 )
@@ -225,27 +224,16 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> tuple[HostProgress, Tria
             # whoever counts rows reads less than a trial's reader, who found it damaged
             found = replace(found, state="failed", counting=0, why=error.what)
         return found, None
-    manifest = trial.manifest
-    counting = int(trial.measured.sum())
-    state = host_state(
-        manifest.status,
+    progress = progress_of(
+        host,
+        trial.path,
+        trial.manifest,
         rows=len(trial) > 0,
         tried=not trial.warmup.all(),
-        counting=counting,
-        held=is_held(trial.path) if trial.running else None,
-        in_vain=manifest.must_raise is not None,
-    )
-    progress = HostProgress(
-        host=host.host,
-        state=state,
         done=int(np.unique(trial.planned_position[trial.planned_position >= 0]).size),
-        planned=manifest.needed,
-        counting=counting,
-        why=why_so(state, manifest),
-        trial=trial.path,
-        manifest=manifest,
+        counting=int(trial.measured.sum()),
     )
-    return progress, trial if counting else None
+    return progress, trial if progress.counting else None
 
 
 # --- The hosts of a fleet as one trial, or as a trial each, for the methods that take them so.
