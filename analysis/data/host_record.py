@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import StoreError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import LONGEST, Caution, ShortSentence, plain
@@ -32,7 +30,6 @@ from ..record.trial_files import (
     ENERGY_METRICS,
     ENVIRONMENT,
     FINDINGS,
-    MEASUREMENTS,
     OUTPUTS,
     RESOLVED,
 )
@@ -271,19 +268,6 @@ def refuse_unnamed(declared: Iterable[str], where: str) -> None:
 _FREE_SETTINGS = ("seed", "judge", "series", "commit", "share", "protocol.sessions")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentStart:
-    """What the first row of a session, or of a part of one that was resumed, says.
-
-    `row` is its place among the trial's rows; `cpus` the CPUs that it was pinned to, empty where that
-    is not known and None where it was not pinned; `started_at` its start (RFC 3339), None if unknown.
-    """
-
-    row: int
-    cpus: tuple[int, ...] | None
-    started_at: str | None
-
-
 def campaign_text(trial: Path) -> str | None:
     """Give the text of ``campaign.yaml`` as it is stored; None where it cannot be read."""
     try:
@@ -349,35 +333,7 @@ def pinned_cpus(trial: Runs) -> tuple[tuple[int, ...] | None, ...]:
 
     The runner chooses them when a session begins or goes on, so the first row of each is asked.
     """
-    return tuple(dict.fromkeys(one.cpus for one in segment_starts(trial) if one.cpus != ()))
-
-
-def segment_starts(trial: Runs) -> tuple[SegmentStart, ...]:
-    """Give what the first row of each session says, and of each part of one that was resumed.
-
-    A row that cannot be read any more, such as one of a foreign file, is left out with all after it.
-    """
-    if not len(trial):
-        return ()
-    begins = np.flatnonzero(np.diff(trial.session) | np.diff(trial.segment)) + 1
-    return tuple(_starts(trial.path / MEASUREMENTS, {0, *begins.tolist()}))
-
-
-def _starts(path: Path, rows: set[int]) -> Iterator[SegmentStart]:
-    try:
-        with opened(path) as file:
-            for number, line in enumerate(file):
-                if number not in rows:
-                    continue
-                found = json.loads(line)
-                cpus, at = found.get("cpus", ()), found.get("started_at")
-                yield SegmentStart(
-                    row=number,
-                    cpus=None if cpus is None else tuple(cpus) if isinstance(cpus, list) else (),
-                    started_at=at if isinstance(at, str) else None,
-                )
-    except (OSError, StoreError, ValueError, AttributeError):
-        return
+    return tuple(dict.fromkeys(one.cpus for one in trial.starts if one.cpus != ()))
 
 
 _BYTES = 8192  # bytes that are read at most, from the end
