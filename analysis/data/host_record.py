@@ -160,7 +160,7 @@ def read_notes(trial: Path) -> Iterator[HostNote]:
         if where == BOOT_ARGUMENTS:
             what = "the list of boot arguments changed"
         yield HostNote(
-            session=_whole(row.get("session")),
+            session=session if type(session := row.get("session")) is int else None,
             when=when,
             check=check,
             status=status,
@@ -186,30 +186,21 @@ def kept_from(trial: Path, metric: str) -> HostNote | None:
     return None
 
 
-def read_programs(trial: Path, sessions: int) -> Iterator[RecordedProgram]:
-    """Read the programs at the begin of each session and segment, of a trial with that number of sessions."""
-    for row in readable_rows(trial / ENVIRONMENT):
-        session, segment = _whole(row.get("session")), _whole(row.get("segment"))
-        if session is None or segment is None:
-            continue
-        for name, about in whole_targets(row.get("targets")).items():
+def read_programs(trial: Path) -> Iterator[RecordedProgram]:
+    """Read the programs at the begin of each session and segment."""
+    for one in read_environments(trial):
+        for name, about in one.sections.get("targets", {}).items():
             benchmark, slash, variant = name.partition("/")
-            if not (slash and isinstance(about, dict)):
-                continue
-            sha256 = about.get("sha256")
-            for in_session, in_segment in places_of(row, sessions):
+            if slash and isinstance(about, dict):
+                sha256 = about.get("sha256")
                 yield RecordedProgram(
                     benchmark=benchmark,
                     variant=variant,
-                    session=in_session,
-                    segment=in_segment,
+                    session=one.session,
+                    segment=one.segment,
                     sha256=sha256 if isinstance(sha256, str) else None,
                     of_session=of_one_session(about),
                 )
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # --- The metric that is the question: which it is where nobody names one, and what is said

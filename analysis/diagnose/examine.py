@@ -346,7 +346,7 @@ def _two_binaries(trial: Trial, variants: Sequence[str]) -> Iterator[result.TwoB
     """
     recorded = [
         (one.sha256, (one.variant, one.benchmark), one.session, one.of_session)
-        for one in read_programs(trial.path, trial.manifest.sessions)
+        for one in read_programs(trial.path)
         if one.sha256 and one.variant in variants
     ]
     built: dict[tuple[tuple[str, str], int], set[str]] = {}

@@ -40,7 +40,7 @@ def test_findings_and_programs(tmp_path):
     )
     assert [*read_notes(tmp_path)] == [HostNote(**finding)]
     common = {"variant": "a", "session": 1, "segment": 0}
-    assert [*read_programs(tmp_path, 1)] == [
+    assert [*read_programs(tmp_path)] == [
         RecordedProgram(benchmark="x", sha256="11", **common),
         RecordedProgram(benchmark="y", sha256=None, **common),
         RecordedProgram(benchmark="x", sha256="22", of_session=True, **common | {"variant": "b"}),
@@ -55,7 +55,7 @@ def test_values_of_other_types_are_unknown(tmp_path):
 
 
 def test_a_folder_without_files_has_no_record(tmp_path):
-    assert [*read_notes(tmp_path), *read_programs(tmp_path, 1)] == []
+    assert [*read_notes(tmp_path), *read_programs(tmp_path)] == []
 
 
 def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
@@ -120,7 +120,7 @@ def test_a_sitting_s_record_is_that_of_each_session(tmp_path, synthetic):
     assert [bool(one.at) for one in found] == ["moment" in one.sections for one in found]
     assert [one.session for one in found if one.at] == [1, 3]
     assert {one.sections["host"]["name"] for one in found} == {"lab07"}
-    assert [one.session for one in read_programs(tmp_path, 5)] == [1, 2, 3, 4, 5]
+    assert [one.session for one in read_programs(tmp_path)] == [1, 2, 3, 4, 5]
 
 
 def test_what_is_no_record_tells_nothing(tmp_path):
