@@ -22,7 +22,7 @@ from typing import Any
 from ..errors import StoreError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import LONGEST, Caution, ShortSentence, plain
-from ..record.environment import of_one_session, places_of, whole_targets
+from ..record.environment import places_of, whole_targets
 from ..record.manifest import read_manifest
 from ..record.shapes import opened, readable_rows
 from ..record.trial_files import (
@@ -136,22 +136,6 @@ class HostNote:
         return None if found is None else float(found.group(1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedProgram:
-    """The executable of a cell as one segment of a session found it.
-
-    `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
-    With `of_session` the session's build made it: other sessions have other bytes.
-    """
-
-    benchmark: str
-    variant: str
-    session: int
-    segment: int
-    sha256: str | None
-    of_session: bool = False
-
-
 def read_notes(trial: Path) -> Iterator[HostNote]:
     """Read the findings of a trial, in the order in which they were recorded."""
     for row in readable_rows(trial / FINDINGS):
@@ -184,23 +168,6 @@ def kept_from(trial: Path, metric: str) -> HostNote | None:
         if note.status != "ok" and (counter or energy):
             return note
     return None
-
-
-def read_programs(trial: Path) -> Iterator[RecordedProgram]:
-    """Read the programs at the begin of each session and segment."""
-    for one in read_environments(trial):
-        for name, about in one.sections.get("targets", {}).items():
-            benchmark, slash, variant = name.partition("/")
-            if slash and isinstance(about, dict):
-                sha256 = about.get("sha256")
-                yield RecordedProgram(
-                    benchmark=benchmark,
-                    variant=variant,
-                    session=one.session,
-                    segment=one.segment,
-                    sha256=sha256 if isinstance(sha256, str) else None,
-                    of_session=of_one_session(about),
-                )
 
 
 # --- The metric that is the question: which it is where nobody names one, and what is said
@@ -332,22 +299,10 @@ _LINES = 10
 _LONGEST = 300  # characters of a line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """The last lines of a file, as they were written but for home directories.
-
-    `size` is the file's, in bytes; `cut` says whether there is more before the first of `lines`.
-    """
-
-    lines: tuple[str, ...]
-    size: int
-    cut: bool
-
-
-def read_excerpt(trial: Path, position: int, stream: str = "stderr") -> Excerpt | None:
-    """Read the end of what a run wrote; None where that was not kept, or cannot be read."""
+def read_excerpt(trial: Path, position: int) -> tuple[str, ...] | None:
+    """Read the last lines of a run's standard error, without home directories; None where it was not kept, or cannot be read."""
     names = [f"{position:04d}"] if position >= 0 else [f"w{-position}", f"r{-position}"]
-    paths = [trial / OUTPUTS / f"{name}.{stream}" for name in names]
+    paths = [trial / OUTPUTS / f"{name}.stderr" for name in names]
     path = next((one for one in paths if os.path.lexists(one)), paths[0])
     if path.is_symlink() or path.parent.is_symlink():
         return None  # a trial has none: what lies behind one is not the run's
@@ -358,16 +313,11 @@ def read_excerpt(trial: Path, position: int, stream: str = "stderr") -> Excerpt 
             end = file.read(_BYTES)
     except (OSError, StoreError):
         return None
-    cut = size > len(end)
-    if cut:
+    if size > len(end):
         end = end.partition(b"\n")[2] or end  # the first line may begin anywhere
     # an end of a line is \n or \r\n; a lone \r, as of a progress bar, is no line of its own
     lines = end.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()
     shown = [without_homes(line) for line in lines[-_LINES:]]
-    return Excerpt(
-        lines=tuple(x if len(x) <= _LONGEST else f"{x[: _LONGEST - 1]}…" for x in shown),
-        size=size,
-        cut=cut or len(lines) > _LINES,
-    )
+    return tuple(x if len(x) <= _LONGEST else f"{x[: _LONGEST - 1]}…" for x in shown)
