@@ -42,7 +42,6 @@ from .archive import (
     Analysis,
     Archive,
     Contents,
-    Missing,
     open_archive,
     read_contents,
     read_tar,
@@ -372,7 +371,6 @@ class Received:
 
     folder: Path  # where it lies now, without links in its path
     trials: tuple[ReceivedTrial, ...]  # those that can be measured again
-    missing: tuple[Missing, ...]  # what the bundle says that it lacks
     redacted: bool  # whether names were replaced in it
 
 
@@ -404,7 +402,7 @@ def receive_bundle(
         if not names or name in names
     )
     redacted = contents.redacted is not None
-    return Received(folder=root, trials=received, missing=contents.missing, redacted=redacted)
+    return Received(folder=root, trials=received, redacted=redacted)
 
 
 _OF_ANALYSIS = ("name", "command", "result", "exit_code")

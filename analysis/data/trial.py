@@ -69,13 +69,8 @@ class Trial(Runs):
     """A trial: its runs (`Runs` has the columns), and what each metric makes of them."""
 
     @property
-    def running(self) -> bool:
-        """Whether the manifest says ``running``: the trial runs, or its runner was killed."""
-        return self.manifest.status == "running"
-
-    @property
     def finished(self) -> bool:
-        """Whether the trial is no longer running."""
+        """Whether the manifest does not say ``running``: else the trial runs, or its runner was killed."""
         return self.manifest.status != "running"
 
     @property
