@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.host_record import HostNote, read_notes, read_programs
+from ..data.host_record import HostNote, read_environments, read_notes
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Page, page, section, table_of
 from ..pages.result import Result
+from ..record.environment import of_one_session
 from ..record.fleet import HostState
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
@@ -345,9 +346,12 @@ def _two_binaries(trial: Trial, variants: Sequence[str]) -> Iterator[result.TwoB
     Of what each session builds only the parts of a session are compared.
     """
     recorded = [
-        (one.sha256, (one.variant, one.benchmark), one.session, one.of_session)
-        for one in read_programs(trial.path, trial.manifest.sessions)
-        if one.sha256 and one.variant in variants
+        (sha256, (variant, benchmark), one.session, of_one_session(about))
+        for one in read_environments(trial.path)
+        for name, about in one.sections.get("targets", {}).items()
+        for benchmark, _, variant in [name.partition("/")]
+        if variant in variants and isinstance(about, dict)
+        if (sha256 := about.get("sha256")) and isinstance(sha256, str)
     ]
     built: dict[tuple[tuple[str, str], int], set[str]] = {}
     for sha256, cell, session, of_session in recorded:

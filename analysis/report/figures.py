@@ -95,10 +95,11 @@ def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:
 # --- Their files.
 
 
-def write_drawing(drawing: Drawing, path: Path, *, data: Path | None = None) -> None:
+def write_drawing(drawing: Drawing, *paths: Path, data: Path | None = None) -> None:
     """Write one figure, and its data as CSV: next to it, or where `data` says."""
-    write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
-    write_file(path.with_suffix(".csv") if data is None else data, _table(drawing))
+    for path in paths:
+        write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
+    write_file(paths[0].with_suffix(".csv") if data is None else data, _table(drawing))
 
 
 def write_all(
@@ -151,12 +152,9 @@ def write_all(
         except AnalysisError as error:
             tell(f"no {name}{'' if benchmark is None else f' of {benchmark}'}: {error.what}")
             continue
-        paths = [folder / f"{drawing.name}{ending}" for ending in ENDINGS]
-        for path in paths:
-            write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
-        paths.append(folder / f"{drawing.name}.csv")
-        write_file(paths[-1], _table(drawing))
-        found += paths
+        *pictures, data = (folder / f"{drawing.name}{ending}" for ending in (*ENDINGS, ".csv"))
+        write_drawing(drawing, *pictures, data=data)
+        found += [*pictures, data]
     return tuple(found)
 
 
@@ -334,9 +332,9 @@ class Cell:
         return float(self.values.min()), float(self.values.max())
 
 
-def mean_of(runs: Floats, *, log: bool) -> float:
-    """Give the geometric mean, or the arithmetic one where the axis is linear."""
-    return float(np.exp(np.log(runs).mean())) if log else float(runs.mean())
+def mean_of(runs: Floats) -> float:
+    """Give the geometric mean."""
+    return float(np.exp(np.log(runs).mean()))
 
 
 def cells_of(subject: Subject, benchmark: str) -> dict[str, Cell]:
@@ -359,12 +357,10 @@ def _cell(matrix: PerformanceMatrix, k: int) -> Cell:
 
 def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:
     """Give sessions their numbers: whole ones in their order, names as they are first met."""
-    if given.dtype.kind in "iu":
-        labels, session = np.unique(given, return_inverse=True)
-        return tuple(map(str, labels.tolist())), session.reshape(-1).astype(np.int64)
     names = given.tolist()
-    places = {name: k for k, name in enumerate(dict.fromkeys(names))}
-    return tuple(places), np.array([places[name] for name in names], dtype=np.int64)
+    every = dict.fromkeys(sorted(names) if given.dtype.kind in "iu" else names)
+    places = {name: k for k, name in enumerate(every)}
+    return tuple(map(str, places)), np.array([places[name] for name in names], dtype=np.int64)
 
 
 def distribution(cell: Cell) -> Floats:

@@ -70,7 +70,7 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     quantity_axis(axes, "x", scale, unit)
     axes.x_label = f"{name_of(metric, sheet)} of a run ({better} is better)"
     if scale.log and subject.baseline in cells:
-        axes.upright(mean_of(cells[subject.baseline].values, log=True), "one thin")
+        axes.upright(mean_of(cells[subject.baseline].values), "one thin")
     text, rows = [], list[tuple[Number, ...]]()
     for row, (name, cell) in enumerate(cells.items()):
         _strip(axes, cell, styles[name], row, scale)
@@ -108,7 +108,7 @@ def _strip(axes: Axes, cell: Cell, css: str, row: int, scale: Scale) -> None:
         y = row + (0.15 if shared or len(sessions) == 1 else k * step)
         axes.spots(values, y, f"{css} faint")
         if scale.log and not shared:
-            mean = mean_of(values, log=True)
+            mean = mean_of(values)
             half = min(0.5 * step, 0.08) or 0.08
             axes.line(mean, y - half, mean, y + half, "ink curve")
 

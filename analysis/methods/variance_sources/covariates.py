@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
-from ...data.host_record import segment_starts
 from ...data.trial import Trial, require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
@@ -270,9 +269,8 @@ def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Array]:
     """Give each row's CPUs, and the second of the day at which it started."""
     cpus: list[str | None] = [None] * len(trial)
     day_s = np.full(len(trial), np.nan)
-    starts = segment_starts(trial)
-    for k, start in enumerate(starts):
-        end = starts[k + 1].row if k + 1 < len(starts) else len(trial)
+    ends = [*(one.row for one in trial.starts[1:]), len(trial)]
+    for start, end in zip(trial.starts, ends, strict=False):
         mine = slice(start.row, end)
         if start.cpus:
             cpus[mine] = [",".join(map(str, start.cpus))] * (end - start.row)
