@@ -184,7 +184,7 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
         logs = np.log(values)
         if host_tests.clearness(logs, host_tests.two_means(logs)) < host_tests.CLEAR:
             continue
-        from .value_modes import modes_by_values  # takes half a second, for what is rare
+        from .modes import modes_by_values  # takes half a second, for what is rare
 
         labels = modes_by_values(values, stream(20_261_128, *names.values()))
         if labels is None:

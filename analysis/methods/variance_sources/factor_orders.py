@@ -500,33 +500,21 @@ def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
     return float(scaled[-1]), scaled[:-1]
 
 
-class FamilyOfTests:
-    """Tests that one answer makes together.
+def stepped_down(tests: Sequence[tuple[float, Array]]) -> list[float]:
+    """Give the p-value of each of the tests of one answer, for all of them together.
 
-    The k-th order of every test is one order of the whole trial: the largest surprise of each says what
-    chance makes of this number of tests, and steps down from the most surprising one [1]_.
+    Each comes with its surprise and those of the other orders. The k-th order of every test is one order
+    of the whole trial: the largest surprise of each says what chance makes of this number of tests, and
+    steps down from the most surprising one [1]_.
     """
-
-    def __init__(self, orders: int) -> None:
-        self._orders = orders
-        self._found: list[float] = []
-        self._drawn: list[NDArray[np.float32]] = []
-
-    def add(self, found: float, drawn: Array) -> None:
-        """Add a test: its surprise, and those of the other orders."""
-        self._found.append(found)
-        self._drawn.append(drawn.astype(np.float32))
-
-    def adjusted(self) -> list[float]:
-        """Give the p-value of each test for the whole family, in the order in which they came."""
-        found = np.array(self._found)
-        order = np.argsort(found, kind="stable")  # the least surprising first
-        largest = np.zeros(self._orders, dtype=np.float32)
-        raised = np.empty(found.size)
-        for place in order:
-            np.maximum(largest, self._drawn[place], out=largest)
-            as_much = int((largest >= found[place] - 1e-4).sum())
-            raised[place] = (as_much + 1) / (self._orders + 1)
-        down = np.maximum.accumulate(raised[order[::-1]])
-        raised[order[::-1]] = down
-        return [float(p) for p in raised]
+    found = np.array([one for one, _ in tests])
+    order = np.argsort(found, kind="stable")  # the least surprising first
+    largest: NDArray[np.float32] = np.zeros(1, dtype=np.float32)
+    raised = np.empty(found.size)
+    for place in order:
+        largest = np.maximum(largest, tests[place][1].astype(np.float32))
+        as_much = int((largest >= found[place] - 1e-4).sum())
+        raised[place] = (as_much + 1) / (largest.size + 1)
+    down = np.maximum.accumulate(raised[order[::-1]])
+    raised[order[::-1]] = down
+    return [float(p) for p in raised]

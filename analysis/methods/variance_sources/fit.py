@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, get_args
 
@@ -34,7 +34,6 @@ from .factor_orders import (
     CellRuns,
     CovariateColumns,
     Directions,
-    FamilyOfTests,
     Fits,
     Shifts,
     Shuffles,
@@ -42,6 +41,7 @@ from .factor_orders import (
     cell_of,
     columns_of,
     pvalue,
+    stepped_down,
     surprise,
 )
 from .result import ELSEWHERE, Component, Factor, Source, Sources
@@ -290,18 +290,15 @@ def _ratio(log: float) -> float:
     return math.exp(min(max(log, -_LARGEST), _LARGEST))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Witnesses:
-    """A rate and its count, each over its mean: so they differ by the logarithm of the run's time."""
+def witnesses(
+    covariate: Covariate, cell: CellRuns, shifts: Shifts
+) -> tuple[Directions, ...] | None:
+    """Prepare a rate and its count, each over its mean: they differ by the logarithm of the run's time.
 
-    rate: Directions
-    count: Directions
-
-
-def witnesses(covariate: Covariate, cell: CellRuns, shifts: Shifts) -> Witnesses | None:
-    """Prepare a rate and its count; None where the count is constant: its rate is only the run's time."""
+    None where the count is constant: its rate is only the run's time; nothing of what is no rate.
+    """
     if covariate.count is None:
-        return None
+        return ()
     count = replace(covariate, values=covariate.count, count=None)
     if columns_of(count, cell.rows) is None:
         return None
@@ -312,18 +309,17 @@ def witnesses(covariate: Covariate, cell: CellRuns, shifts: Shifts) -> Witnesses
         column = np.where(known, values, 0.0) / float(values[known].mean())
         found.append(shifts.prepared(column[:, None], known))
     rate, of_count = found
-    return None if rate is None or of_count is None else Witnesses(rate, of_count)
+    return None if rate is None or of_count is None else (rate, of_count)
 
 
-def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
+def beside_its_count(both: Sequence[Directions], fits: Sequence[Fits]) -> Fits:
     """Give the smaller of the two shares where both go with the runs in one direction, else 0."""
-    of_rate = _signed(both.rate, rate.along) / rate.length
-    of_count = _signed(both.count, count.along) / count.length
-    found = float(_common(of_rate, of_count)[0])
-    grows = _drawn(both.rate, rate, 1.0)
-    stays = _drawn(both.count, count, -1.0)
-    larger = max((grows, stays), key=lambda shares: int((shares >= found).sum()))
-    return replace(rate, found=found, drawn=larger)
+    shares = [_signed(one, fit.along) / fit.length for one, fit in zip(both, fits, strict=True)]
+    found = float(_common(*shares)[0])
+    # a count that grows with the run, and one that stays
+    drawn = [_drawn(*one) for one in zip(both, fits, (1.0, -1.0), strict=True)]
+    larger = max(drawn, key=lambda shares: int((shares >= found).sum()))
+    return replace(fits[0], found=found, drawn=larger)
 
 
 def _signed(one: Directions, values: Array) -> Array:
@@ -347,26 +343,18 @@ def _common(a: Array, b: Array) -> Array:
 
 
 class _Suspect(NamedTuple):
-    """A factor that a cell can tell something of; of a rate, it and what it was made of."""
+    """A factor that a cell can tell something of; of a rate with the directions of it and of its count."""
 
     covariate: Covariate
     columns: CovariateColumns
-    found: Directions
-    witnesses: Witnesses | None
-
-    @property
-    def directions(self) -> tuple[Directions, ...]:
-        """All directions whose fit is asked for."""
-        both = self.witnesses
-        return (self.found,) if both is None else (self.found, both.rate, both.count)
+    directions: tuple[Directions, ...]
 
 
 class _Tested(NamedTuple):
-    """What is found of a factor, before it is adjusted for the number of all."""
+    """What is found of a factor before it is adjusted; no surprise where the design cannot tell."""
 
     factor: Factor
-    surprise: float
-    drawn: Array | None  # None where the design cannot tell
+    surprise: tuple[float, Array] | None
 
 
 class FactorQuestion(NamedTuple):
@@ -408,15 +396,11 @@ def factors_of(
         prefer="processes",
     )
     found = [one for of_cell in by_cell for one in of_cell]
-    family = FamilyOfTests(asked.permutations)
-    for one in found:
-        if one.drawn is not None:
-            family.add(one.surprise, one.drawn)
-    adjusted = iter(family.adjusted())
+    raised = iter(stepped_down([one.surprise for one in found if one.surprise is not None]))
     factors = tuple(
         one.factor
-        if one.drawn is None
-        else replace(one.factor, pvalue_adjusted=max(next(adjusted), one.factor.pvalue or 0.0))
+        if one.surprise is None
+        else replace(one.factor, pvalue_adjusted=max(next(raised), one.factor.pvalue or 0.0))
         for one in found
     )
     return factors, _cautions(runs, factors, short)
@@ -445,9 +429,9 @@ def _of_cell(
         if found is None or (not found.either and found.basis.shape[1] > room):
             continue  # nothing is left without its trend, or it has a level for every few runs
         both = witnesses(covariate, cell, shifts)
-        if covariate.count is not None and both is None:
+        if both is None:
             continue  # the count is constant: its rate is nothing but the run's time
-        (drawn if randomized else seen).append(_Suspect(covariate, columns, found, both))
+        (drawn if randomized else seen).append(_Suspect(covariate, columns, (found, *both)))
     tested: list[_Tested | None] = []
     for those, orders in ((drawn, shuffles), (seen, shifts)):
         fits = iter(orders.fits([direction for one in those for direction in one.directions]))
@@ -468,14 +452,13 @@ def _columns(covariate: Covariate, cell: CellRuns) -> CovariateColumns | None:
 
 
 def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
-    own = known = fits[0]
-    if one.witnesses is not None:
-        known = beside_its_count(one.witnesses, fits[1], fits[2])
+    (found, *both), (own, *others) = one.directions, fits
+    known = beside_its_count(both, others) if both else own
     spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
     sure: dict[str, Any] = {"spread": spread, "fits": own, "confidence": confidence}
-    effect = effect_of(one.columns, one.found, own.along, **sure)
+    effect = effect_of(one.columns, found, own.along, **sure)
     factor = _factor(cell, one.covariate, one.columns, effect, pvalue(known))
-    return _Tested(factor, *surprise(known, own))
+    return _Tested(factor, surprise(known, own))
 
 
 def _between(
@@ -492,10 +475,10 @@ def _between(
     effect = effect_of(columns, known.along, known.coordinates, **sure)
     if fits is not None:
         factor = _factor(cell, covariate, columns, effect, pvalue(fits))
-        return _Tested(factor, *surprise(fits))
+        return _Tested(factor, surprise(fits))
     if columns.effect_of != "levels":  # a slope through so few sessions is none
         effect |= dict.fromkeys(("effect", "lowest", "highest"))
-    return _Tested(_factor(cell, covariate, columns, effect, None), 0.0, None)
+    return _Tested(_factor(cell, covariate, columns, effect, None), None)
 
 
 def _factor(

@@ -25,9 +25,8 @@ from ...pages.model import Caution, cautions_of, merged
 from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, Indices, read_only
 from ...words import Name
-from .across import REFERENCES, Across, Agreement, CovariateUsed
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
-from .result import Sources
+from .result import REFERENCES, Across, Agreement, CovariateUsed, Sources
 from .systems_table import (
     FEWEST_ROWS,
     RESAMPLES,

@@ -17,7 +17,7 @@ from ...words import Name
 
 if TYPE_CHECKING:
     from ...stats.samples import Array
-    from .across import Across, Agreement, Dependence, DependencePoint
+    from .result import Across, Agreement, Dependence, DependencePoint
 
 
 _SHOWN = 12  # covariates in a table

@@ -32,8 +32,8 @@ from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
 from ...stats.samples import Array, Indices
 from ...words import Name
-from .across import Ceiling
 from .mixed_table import MixedTable, TableColumn
+from .result import Ceiling
 
 FEWEST_ROWS = 50  # in which 10 folds and the rows that decide on trees leave 38 to learn from
 RESAMPLES = 500
