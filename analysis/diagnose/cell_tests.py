@@ -153,15 +153,16 @@ def _numbered(rows: Sequence[Sequence[int | str]]) -> tuple[tuple[int | str, ...
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Series of C cells in S sessions, of at most R runs.
+    """Series of C cells in S sessions, of at most R runs, of the runs of `table`.
 
     `benchmark` and `variant`, of shape (C,), are the cell. Of shape (C, S, R) are `row`, the place of
-    each run in its table, -1 where there is none; `values`, nan where there is none; and `scores`,
+    each run in the table, -1 where there is none; `values`, nan where there is none; and `scores`,
     midranks within the series less their mean: 0 where there is no run, and throughout a series that is
     too short or has one value only. Of shape (C, S) are `counts`, the runs of each series, and
     `squares`, the sums of the squared scores.
     """
 
+    table: RunTable
     benchmark: Integers
     variant: Integers
     row: Integers
@@ -180,6 +181,11 @@ class Series:
         """The runs of each cell, shape (C,)."""
         found: Integers = self.counts.sum(axis=1)
         return found
+
+    @property
+    def logs(self) -> Floats:
+        """The logarithms of the values, shape (C, S, R); nan where there is none."""
+        return np.where(self.present, self.table.logs[self.row], np.nan)
 
     def scaled(self) -> Floats:
         """Scores with variance 1 within each series (0 where all are equal), shape (C, S, R)."""
@@ -209,7 +215,8 @@ def series_of(table: RunTable) -> Series:
     centred = ranks - ((counts + 1) / 2)[:, :, None]
     scores = np.where((row >= 0) & (counts >= _FEWEST)[:, :, None], centred, 0.0)
     benchmark, variant = np.divmod(cells, len(table.variants))
-    return Series(benchmark, variant, row, values, counts, scores, (scores**2).sum(axis=2))
+    squares = (scores**2).sum(axis=2)
+    return Series(table, benchmark, variant, row, values, counts, scores, squares)
 
 
 def midranks_along(values: Floats) -> Floats:
@@ -437,14 +444,13 @@ class Description:
     far: NDArray[np.bool_]
 
 
-def described(table: RunTable, series: Series) -> Description:
+def described(series: Series) -> Description:
     """Describe all cells."""
-    logs = np.where(series.present, table.logs[series.row], np.nan)
-    ties, resolution = _readings(series)
+    logs, (ties, resolution) = series.logs, _readings(series)
     factor, lag_1 = np.ones(ties.shape), np.full(ties.shape, np.nan)
-    if table.in_order:
+    if series.table.in_order:
         factor, lag_1 = _repetition(series), autocorrelation(series, 1)
-    spread, session_sd, effective = _levels(series, logs, factor)
+    spread, session_sd, effective = _levels(series, factor)
     apart = np.abs(logs - middle_of(logs)[:, :, None])
     scale = NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
@@ -452,9 +458,9 @@ def described(table: RunTable, series: Series) -> Description:
     return Description(spread, session_sd, lag_1, effective, ties, resolution, far)
 
 
-def _levels(series: Series, logs: Floats, factor: Floats) -> tuple[Floats, Floats, Floats]:
+def _levels(series: Series, factor: Floats) -> tuple[Floats, Floats, Floats]:
     """Estimate components of variance between and within sessions, by analysis of variance."""
-    n = series.counts.astype(np.float64)
+    n, logs = series.counts.astype(np.float64), series.logs
     runs, sessions = n.sum(axis=1), (n > 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(n > 0, np.where(series.present, logs, 0.0).sum(axis=2) / n, 0.0)
@@ -508,22 +514,20 @@ def _readings(series: Series) -> tuple[Floats, Floats]:
     return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
 
 
-def size_of(
-    test: CellTests, cell: int, table: RunTable, series: Series, figures: Description
-) -> float | None:
+def size_of(test: CellTests, cell: int, series: Series, figures: Description) -> float | None:
     """Give the size of a finding of one cell."""
     if test.code in ("lag-1", "ljung-box", "runs-test"):
         found = float(figures.lag_1[cell])
     elif test.code == "session-shift":
         found = math.expm1(min(float(figures.session_sd[cell]), 700.0))
     else:
-        found = _relative(test, cell, table, series)
+        found = _relative(test, cell, series)
     return found if math.isfinite(found) else None
 
 
-def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> float:
+def _relative(test: CellTests, cell: int, series: Series) -> float:
     rows = [row[row >= 0] for row in series.row[cell]]
-    logs, first = table.logs, test.code == "warm-up"
+    logs, first = series.table.logs, test.code == "warm-up"
     if test.code == "change-point" and test.session is not None and test.place is not None:
         mine = logs[rows[int(test.session[cell])]]
         cut = int(test.place[cell])

@@ -36,9 +36,8 @@ _LARGEST = 700.0  # of a logarithm
 
 
 class _Looked(NamedTuple):
-    """A table of runs as it is seen by its cells; `cells` has the benchmark and the variant of each."""
+    """Runs as they are seen by cells; `cells` has the benchmark and the variant of each."""
 
-    table: RunTable
     series: cell_tests.Series
     figures: cell_tests.Description
     cells: list[dict[str, Any]]
@@ -51,9 +50,9 @@ def diagnosed(
     series = cell_tests.series_of(table)
     places = zip(series.benchmark.tolist(), series.variant.tolist(), strict=True)
     names = [{"benchmark": table.benchmarks[b], "variant": table.variants[v]} for b, v in places]
-    looked = _Looked(table, series, cell_tests.described(table, series), names)
+    looked = _Looked(series, cell_tests.described(series), names)
     cells = (*cell_tests.within_sessions(series), cell_tests.session_shift(series))
-    host = host_tests.host_tests(table, series)
+    host = host_tests.host_tests(series)
     if not table.in_order:
         for one in cells:
             one.pvalues[:] = one.pvalues if one.code in _ANY_ORDER else math.nan
@@ -69,8 +68,8 @@ def diagnosed(
     moved = [test for test, p in zip(host, by_host, strict=True) if p <= risk]
     in_time = [test for test in moved if test.code not in _ANY_ORDER]
     others = [test for test in moved if test not in in_time]
-    within = host_tests.who_moves(table, series, in_time, "runs")
-    between = host_tests.who_moves(table, series, others, "sessions")
+    within = host_tests.who_moves(series, in_time, "runs")
+    between = host_tests.who_moves(series, others, "sessions")
     movers_by = within | between
     of_host = []
     for test, p in zip(host, by_host, strict=True):
@@ -93,7 +92,7 @@ def diagnosed(
     speeds = None
     if seen and table.ordered:  # of all runs, or of the cells that move
         some = host_tests.only_these(table, movers) if movers and movers.variants else table
-        speeds = host_tests.host_speeds(some, cell_tests.series_of(some))
+        speeds = host_tests.host_speeds(cell_tests.series_of(some))
     return Diagnosis(
         name=name,
         metric=None,
@@ -141,13 +140,14 @@ def _cell_findings(
     risk: float,
     count: int,
 ) -> Iterator[Finding]:
-    table, series, of_cells, names = looked
+    series, of_cells, names = looked
     for test, row in zip(tests, corrected, strict=True):
         for cell in np.flatnonzero(np.nan_to_num(row, nan=1.0) <= risk).tolist():
-            size = cell_tests.size_of(test, cell, table, series, of_cells)
+            size = cell_tests.size_of(test, cell, series, of_cells)
             label = place = None
             if test.session is not None and test.place is not None:
-                label, place = table.sessions[test.session[cell]], int(test.place[cell])
+                label = series.table.sessions[test.session[cell]]
+                place = int(test.place[cell])
             yield Finding(
                 code=test.code,
                 **names[cell],
@@ -175,7 +175,7 @@ def _coarse(looked: _Looked) -> Iterator[Finding]:
 
 def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
     """Name the cells whose values have modes, in half of the sessions at least."""
-    table, series = looked.table, looked.series
+    table, series = looked.series.table, looked.series
     for cell, names in enumerate(looked.cells):
         rows = series.row[cell][series.present[cell]]
         values, session = table.values[rows], table.session[rows]
@@ -223,7 +223,7 @@ def _cell_lines(
 
 def _far_runs(looked: _Looked) -> Iterator[result.FarRun]:
     """Give the far runs, the farthest from its session's median first."""
-    table, logs = looked.table, looked.table.logs
+    table, logs = looked.series.table, looked.series.table.logs
     found: list[tuple[float, result.FarRun]] = []
     for cell, session, place in np.argwhere(looked.figures.far).tolist():
         row = looked.series.row[cell, session]

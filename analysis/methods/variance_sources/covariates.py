@@ -114,7 +114,7 @@ class Covariate:
     of the values. The unit of rates ends with ``/s``, and `count` is what grew: the value before it was
     divided by the run's time. `known_before` tells whether it was fixed before the run, `may_follow` whether
     it may be a consequence of a long run, `of_session` whether it belongs to a session as a whole, whatever
-    it does within one. `spoken` is the name in a sentence, ``environment padding modulo 64``.
+    it does within one.
     """
 
     name: str
@@ -128,12 +128,6 @@ class Covariate:
     may_follow: bool = False
     of_session: bool = False
     count: Array | None = None
-    spoken: str = ""
-
-    def __post_init__(self) -> None:
-        """Say the name as it is spoken everywhere, unless it was given."""
-        if not self.spoken:
-            object.__setattr__(self, "spoken", spoken(self.name))
 
     def of(self, rows: Integers) -> Covariate:
         """Give the same covariate of these rows only."""
