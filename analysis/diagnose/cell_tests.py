@@ -388,7 +388,6 @@ def _change_point(series: Series) -> CellTests:
 
 
 def _first(series: Series) -> Floats:
-    """Add up the ranks of the first runs of all sessions."""
     first = series.scores[:, :, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(series.squares > 0, series.squares / series.counts, 0.0)
@@ -503,7 +502,6 @@ def _repetition(series: Series) -> Floats:
 
 
 def _readings(series: Series) -> tuple[Floats, Floats]:
-    """Tell how many runs share their value with another one, and the smallest step."""
     cells = series.counts.shape[0]
     ordered = np.sort(series.values.reshape(cells, -1), axis=1)  # nan comes last
     with np.errstate(invalid="ignore", over="ignore"):

@@ -282,7 +282,6 @@ def _over_shuffles(
 
 
 def _estimates(samples: Array) -> Array:
-    """Give minimum, median and mean along the last axis, stacked in this order."""
     return np.stack([samples.min(axis=-1), np.median(samples, axis=-1), samples.mean(axis=-1)])
 
 

@@ -222,7 +222,6 @@ def _cell_lines(
 
 
 def _far_runs(looked: _Looked) -> Iterator[result.FarRun]:
-    """Give the far runs, the farthest from its session's median first."""
     table, logs = looked.series.table, looked.series.table.logs
     found: list[tuple[float, result.FarRun]] = []
     for cell, session, place in np.argwhere(looked.figures.far).tolist():
@@ -239,7 +238,6 @@ def _known(value: float) -> float | None:
 
 
 def _relative(sd: float) -> float | None:
-    """Turn a standard deviation of logs into a relative one."""
     return math.expm1(sd) if math.isfinite(sd) and sd < _LARGEST else None
 
 

@@ -120,7 +120,6 @@ def _relative(series: Series) -> tuple[Floats, Floats, Floats]:
 
 
 def _smoothed(relative: Floats, weights: Floats, session: Integers, window: int) -> Floats:
-    """Average neighbours in time within each session."""
     found = np.full(relative.shape, np.nan)
     ones = np.ones(window)
     for k in np.unique(session):
@@ -213,7 +212,6 @@ def _plain(p: float) -> float | None:
 
 
 def _normal(z: float) -> float | None:
-    """Give the two-sided p-value of a standard normal statistic."""
     return _plain(two_sided(np.array(z)).item())
 
 

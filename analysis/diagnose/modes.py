@@ -80,7 +80,6 @@ def modes_by_values(values: Floats, rng: np.random.Generator) -> Labels | None:
 
 
 def _valleys(x: Floats, mixture: Mixture) -> list[int]:
-    """Give how many values lie below each valley of the density."""
     ordered, modes = np.sort(x), mixture.modes()
     found = []
     for left, right in itertools.pairwise(modes):
@@ -259,7 +258,6 @@ def _modes(
     *,
     root: int,
 ) -> tuple[NDArray[np.int8] | None, ClassesBy]:
-    """Label the runs of one cell, and say what tells their modes apart."""
     names, values, sessions = cell
     labels = modes_by_values(values, stream(root, *names))
     if labels is not None:

@@ -494,7 +494,6 @@ def step_of(before: Array, behind: Array, half: float, level: float) -> Step:
 
 
 def _welch_half(before: Array, behind: Array, risk: float) -> float:
-    """Give the half width of Welch's interval; 0 where there is none."""
     if before.size < 2 or behind.size < 2:
         return 0.0
     parts = [float(one.var(ddof=1)) / one.size for one in (before, behind)]

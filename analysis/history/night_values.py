@@ -554,7 +554,6 @@ def places_in(given: Sequence[str | Path]) -> tuple[RawNight, ...]:
 
 
 def _below(folder: Path) -> Iterator[RawNight]:
-    """Give what a folder is, or else the trials and fleets in it, or else the files of other tools."""
     if is_fleet(folder):
         yield _place(folder, "fleet")
         return

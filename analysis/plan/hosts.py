@@ -29,7 +29,7 @@ from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from . import components
 from .components import ComponentLine, Goal, On, Sized, TrialCosts, VarianceComponents, enough
-from .sessions import judged as judged_lines
+from .sessions import FEW, MOST, SHOWN, judged as judged_lines
 from .stop_rule import Floats, exponential, relative_width
 
 
@@ -118,11 +118,6 @@ class HostPlan(Sized):
         )
 
 
-_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
-_MOST = 10_000
-_FEW = 5
-
-
 class HostSpread(NamedTuple):
     """Variances of the log difference: between hosts, sessions of one, and blocks of a session."""
 
@@ -205,9 +200,9 @@ def plan_hosts(
     time of all hosts together; what a host costs before its first run (a job, a build) is not in it.
     """
     goal, asked = components.goal_of(width, effect, on, power, confidence)
-    counted("max_hosts", max_hosts, least=2, most=_MOST)
-    counted("max_sessions", max_sessions, most=_MOST)
-    counted("max_runs", max_runs, most=_MOST)
+    counted("max_hosts", max_hosts, least=2, most=MOST)
+    counted("max_sessions", max_sessions, most=MOST)
+    counted("max_runs", max_runs, most=MOST)
     alone = "plan the sessions of one: fairtrial plan FLEET/HOST"
     if len(pilots) < 2:
         what = "what lies between hosts is known from two hosts on, each of two sessions"
@@ -261,14 +256,13 @@ def plan_hosts(
         max_sessions=max_sessions,
         max_runs=max_runs,
         costs=costs,
-        table=tuple(row for row in rows if row.hosts in (*_SHOWN, taken.hosts)),
+        table=tuple(row for row in rows if row.hosts in (*SHOWN, taken.hosts)),
         lines=lines,
         cautions=_cautions(pilots, judged, costs),
     )
 
 
 def _lines(parts: Sequence[VarianceComponents]) -> Iterator[HostLine]:
-    """Give the components of the benchmarks that all hosts have, and last of their mean."""
     tables = [{line.name: line for line in part.benchmarks} for part in parts]
     for name in tables[0]:
         if all(name in table for table in tables):
@@ -307,7 +301,6 @@ def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
 
 
 def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
-    """Give the cheapest sessions and runs on `hosts` hosts."""
     good = grid.enough(hosts)
     if not good.any():
         return PlannedHosts(hosts=hosts)
@@ -328,7 +321,7 @@ def _cautions(
     flat = tuple(line.name for line in judged if line.host_sd == 0)
     alike = f"hosts {components.ASSUMED_ALIKE.format('sessions', figures.listed(flat))}"
     table = {
-        "few-pilot-hosts": len(pilots) < _FEW
+        "few-pilot-hosts": len(pilots) < FEW
         and f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
         "the plan is no better; plan again when more are measured",
         "no-host-component": flat and (alike, *flat),

@@ -145,10 +145,10 @@ class SessionPlan(Sized):
         return page(self, f"How many sessions: {head}", *parts, section(benchmarks, title=title))
 
 
-_FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
+FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
 _FURTHER = 10  # times the pilot's runs
-_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
-_MOST = 10_000  # sessions, and runs of each
+SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
+MOST = 10_000  # sessions, and runs of each
 ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
 _POWER = 0.8
 _ALPHA = 0.05
@@ -165,7 +165,7 @@ def session_cautions(
     alone = all(line.run_sd is None for line in lines)
     runs = max(line.blocks / line.sessions for line in lines)
     table = {
-        "few-pilot-sessions": fewest < _FEW
+        "few-pilot-sessions": fewest < FEW
         and f"the pilot has only {fewest} sessions: what lies between sessions is roughly known, and "
         "the plan is no better; plan again when more are measured",
         "no-session-component": flat
@@ -378,8 +378,8 @@ def plan_sessions(
     tried: the closed form of [1]_ leaves out the quantile, which alone forbids few sessions.
     """
     goal, asked = components.goal_of(width, effect, on, power, confidence)
-    counted("max_sessions", max_sessions, least=2, most=_MOST)
-    counted("max_runs", max_runs, most=_MOST)
+    counted("max_sessions", max_sessions, least=2, most=MOST)
+    counted("max_runs", max_runs, most=MOST)
     found = components.variance_components(candidate, baseline)
     lines = judged(found, on)
     spreads = tuple(map(spread_of, lines))
@@ -389,7 +389,7 @@ def plan_sessions(
     best, least = cheapest(spreads, goal, cost, sessions=max_sessions, runs=most_runs)
     # the blocks of a session, on the average of a benchmark
     blocks = [round(line.blocks / line.sessions) for line in found.benchmarks]
-    shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
+    shown = {s for s in SHOWN if s <= max_sessions} | ({best[0]} if best else set())
     outlook, (sessions, runs) = Outlook(lines, goal, costs), best or (None, None)
     low, high = (
         runs and outlook.sessions_at(tail, runs, most=max_sessions) for tail in (0.25, 0.75)
@@ -484,7 +484,7 @@ class Decidable:
         half = max((one.half_sessions or 0 for one in known), default=0)
         if self.trial is not None:
             found += f", measured in {self.trial_sessions} sessions of {self.trial}"
-            found += ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
+            found += ", so roughly known" if (self.trial_sessions or 0) < FEW else ""
         found += f". Half of that needs {half} sessions" if half else ""
         assumed = (
             ". These spreads are assumed: once there is a trial of 2 sessions, its own are taken"

@@ -197,10 +197,11 @@ def _with_iterations(
 
 def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, float] | None:
     """Give how many iterations these runs have, their variance, and how many a run has."""
-    place = np.full(int(max(iterations.run.max(), rows.max())) + 1, -1)
+    every, of = iterations
+    place = np.full(int(max(of.max(), rows.max())) + 1, -1)
     place[rows] = np.arange(rows.size)
-    mine = place[iterations.run]
-    logs, run = iterations.logs[mine >= 0], mine[mine >= 0]
+    mine = place[of]
+    logs, run = every[mine >= 0], mine[mine >= 0]
     counts = np.bincount(run, minlength=rows.size)
     if logs.size <= rows.size:
         return None

@@ -195,7 +195,6 @@ def _arc(places: OrderedValues, before: Array) -> Rule:
     last = (after - 1) % n
 
     def border(at: int) -> float:
-        """Halfway between a value and the one before it on the circle."""
         left, right = float(values[at - 1]), float(values[at])
         gap = (right - left) % period or period
         return (right - gap / 2) % period
@@ -374,7 +373,6 @@ def _apart(values: Array, inside: Flags, outside: Flags) -> Array:
 def _described(
     cell: ModalRuns, suspect: Covariate, sessions: Sequence[Indices], pvalue: float
 ) -> Separation | None:
-    """Find the mode that the covariate tells best, as it was measured, and say how well."""
     places = places_of(suspect.values, suspect.scale, suspect.period)
     sides = {mode: _sides(cell, suspect.values, mode) for mode in cell.modes}
     worth = {mode: float(largest_j(places, a[None], b[None])[0]) for mode, (a, b) in sides.items()}
@@ -466,7 +464,6 @@ def values_of(covariate: Covariate, rule: Rule) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    """Write a value: whole ones as they are, others with few digits."""
     if unit in {"s", "B", "bytes"} and value != round(value):
         return figures.quantity(value, _UNITS.get(unit, unit))
     text = f"{value:,.0f}" if value == round(value) else figures.significant(value, 4)
@@ -525,7 +522,6 @@ def explained(
 def _separated(
     asked: tuple[ModalRuns, Covariate], _going_on: Progress, *, permutations: int, root: int
 ) -> Separation | None:
-    """Ask how well one covariate separates the modes of one cell."""
     cell, suspect = asked
     rng = stream(root, cell.trial, cell.benchmark, cell.variant, suspect.name)
     return separation(cell, suspect, permutations=permutations, rng=rng)

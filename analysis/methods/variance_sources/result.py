@@ -18,6 +18,7 @@ from .covariates import AS_LEVELS, Kind, spoken
 
 ELSEWHERE = "elsewhere"  # what a window of a circle is compared with
 ClassesBy = Literal["values", "order"]
+ResponseKind = Literal["performance", "variation"]
 EffectOf = Literal["levels", "circle", "sd"]
 Source = Literal[
     "benchmark", "host", "trial", "session", "benchmark:session", "block", "run", "iteration"
@@ -248,7 +249,7 @@ class Across:
     )
 
     response: str
-    kind: Literal["performance", "variation"]
+    kind: ResponseKind
     rows: int
     left_out: int
     group: str | None
@@ -365,7 +366,6 @@ def component_sections(found: Sources) -> tuple[Section, ...]:
 
 
 def _component_text(groups: _Groups) -> Iterator[str]:
-    """Say of each variant where its variance lies, benchmarks aside."""
     whole = {key: parts for key, parts in groups.items() if key[0] is None}
     for (bench, variant), parts in (whole or (groups if len(groups) == 1 else {})).items():
         inside = {name: one.sd**2 for name, one in parts.items() if name != "benchmark"}
