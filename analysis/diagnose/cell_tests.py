@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,13 @@ class Series:
     def present(self) -> NDArray[np.bool_]:
         """Where there is a run."""
         return self.row >= 0
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        """The benchmark and the variant of each cell."""
+        benchmarks, variants = self.table.benchmarks, self.table.variants
+        both = zip(self.benchmark.tolist(), self.variant.tolist(), strict=True)
+        return [{"benchmark": benchmarks[b], "variant": variants[v]} for b, v in both]
 
     @property
     def runs(self) -> Integers:
@@ -434,6 +441,7 @@ class Description:
     more than six robust standard deviations from the median of their series.
     """
 
+    series: Series
     spread: Floats
     session_sd: Floats
     lag_1: Floats
@@ -454,7 +462,7 @@ def described(series: Series) -> Description:
     scale = NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
         far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    return Description(spread, session_sd, lag_1, effective, ties, resolution, far)
+    return Description(series, spread, session_sd, lag_1, effective, ties, resolution, far)
 
 
 def _levels(series: Series, factor: Floats) -> tuple[Floats, Floats, Floats]:
@@ -512,14 +520,14 @@ def _readings(series: Series) -> tuple[Floats, Floats]:
     return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
 
 
-def size_of(test: CellTests, cell: int, series: Series, figures: Description) -> float | None:
+def size_of(test: CellTests, cell: int, figures: Description) -> float | None:
     """Give the size of a finding of one cell."""
     if test.code in ("lag-1", "ljung-box", "runs-test"):
         found = float(figures.lag_1[cell])
     elif test.code == "session-shift":
         found = math.expm1(min(float(figures.session_sd[cell]), 700.0))
     else:
-        found = _relative(test, cell, series)
+        found = _relative(test, cell, figures.series)
     return found if math.isfinite(found) else None
 
 

@@ -331,10 +331,37 @@ def estimator_spread(
         fix = f"measure {least} runs or more; 40 tell much more"
         raise InsufficientDataError(what, matrix.name, fix, n=most, needed=least)
     root = int(rng.integers(2**53))  # so that JSON holds it exactly
-    rows = tuple(
-        _row(name, values, stream(root, name), given, subsamples)
-        for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
-    )
+
+    def row_of(name: str, values: Array) -> EstimatorRow:
+        quarter = max(values.size // 4, 2)
+        sizes = given or sorted({*_SIZES, min(quarter, _SIZES[-1])})
+        own = stream(root, name)
+        spreads = subsample_spread(values, sizes, subsamples=subsamples, rng=own)
+        judged = [s for s in spreads if s.size <= quarter][-1:] or spreads[:1]
+        steadiest: Estimator | None = None
+        why = None if judged else f"needs {2 * sizes[0]} runs"
+        if judged and np.ptp(values) == 0:
+            why = "all runs are equal"
+        elif judged:
+            each = sorted(map(judged[0].of, ESTIMATORS), key=lambda spread: spread.relative_sd)
+            if each[0].relative_sd < (1 - _MARGIN) * each[1].relative_sd:
+                steadiest = each[0].estimator
+        base, reach = float(values.min()), float(np.ptp(values)) or 1.0
+        deviations = (values - base) / reach  # as in `subsample_spread`
+        return EstimatorRow(
+            name=name,
+            runs=values.size,
+            minimum=base,
+            median=float(array_median(values)),
+            mean=base + reach * float(deviations.mean()),
+            run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
+            sizes=spreads,
+            judged=judged[0].size if judged else None,
+            steadiest=steadiest,
+            why=why,
+        )
+
+    rows = tuple(map(row_of, matrix.benchmarks, matrix.samples))
     counts = {name: sum(row.steadiest == name for row in rows) for name in ESTIMATORS}
     leading = [name for name in ESTIMATORS if 2 * counts[name] > len(rows)]
     used = {size.size for row in rows for size in row.sizes}
@@ -347,41 +374,6 @@ def estimator_spread(
         normal=tuple(normal_spread(size) for size in sorted(used | set(PUBLISHED_SIZES))),
         seed=root,
         cautions=(*matrix.cautions, *_cautions(matrix, rows, counts)),
-    )
-
-
-def _row(
-    name: str,
-    values: Array,
-    rng: np.random.Generator,
-    given: tuple[int, ...] | None,
-    subsamples: int,
-) -> EstimatorRow:
-    quarter = max(values.size // 4, 2)
-    sizes = given or tuple(sorted({*_SIZES, min(quarter, _SIZES[-1])}))
-    spreads = subsample_spread(values, sizes, subsamples=subsamples, rng=rng)
-    judged = [s for s in spreads if s.size <= quarter][-1:] or spreads[:1]
-    steadiest: Estimator | None = None
-    why = None if judged else f"needs {2 * sizes[0]} runs"
-    if judged and np.ptp(values) == 0:
-        why = "all runs are equal"
-    elif judged:
-        each = sorted(map(judged[0].of, ESTIMATORS), key=lambda spread: spread.relative_sd)
-        if each[0].relative_sd < (1 - _MARGIN) * each[1].relative_sd:
-            steadiest = each[0].estimator
-    base, reach = float(values.min()), float(np.ptp(values)) or 1.0
-    deviations = (values - base) / reach  # as in `subsample_spread`
-    return EstimatorRow(
-        name=name,
-        runs=values.size,
-        minimum=base,
-        median=float(array_median(values)),
-        mean=base + reach * float(deviations.mean()),
-        run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
-        sizes=spreads,
-        judged=judged[0].size if judged else None,
-        steadiest=steadiest,
-        why=why,
     )
 
 
