@@ -115,11 +115,9 @@ class SessionPlan(Sized):
             sure = [self.sure("sessions", "the pilot's variance")]
         pilot = f"from {self.pilot_sessions} sessions x {figures.span(self.pilot_runs)} runs"
         if self.costs is not None:
-            pause = self.costs.between_s
             pilot += self.costs.text
-            pilot += (
-                "" if pause is None else f", {components.time_text(pause)} between two sessions"
-            )
+            if (pause := self.costs.between_s) is not None:
+                pilot += f", {components.time_text(pause)} between two sessions"
         plans = table_of(
             "plans",
             components.enough(self.table),
@@ -391,9 +389,8 @@ def plan_sessions(
     blocks = [round(line.blocks / line.sessions) for line in found.benchmarks]
     shown = {s for s in SHOWN if s <= max_sessions} | ({best[0]} if best else set())
     outlook, (sessions, runs) = Outlook(lines, goal, costs), best or (None, None)
-    low, high = (
-        runs and outlook.sessions_at(tail, runs, most=max_sessions) for tail in (0.25, 0.75)
-    )
+    most = max_sessions
+    low, high = (runs and outlook.sessions_at(x, runs, most=most) for x in (0.25, 0.75))
     return SessionPlan(
         candidate=candidate.name,
         baseline=baseline.name,
@@ -486,10 +483,8 @@ class Decidable:
             found += f", measured in {self.trial_sessions} sessions of {self.trial}"
             found += ", so roughly known" if (self.trial_sessions or 0) < FEW else ""
         found += f". Half of that needs {half} sessions" if half else ""
-        assumed = (
-            ". These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
-        )
-        found += assumed if self.trial is None else ""
+        if self.trial is None:
+            found += ". These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
         return f"{self.sessions} sessions, {many}: {found}"
 
 
