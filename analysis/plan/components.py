@@ -54,6 +54,11 @@ class ComponentLine:
     sessions: int
     blocks: int
 
+    @property
+    def variances(self) -> tuple[float, float]:
+        """Between sessions, and within one for a single block; what the session hides stays with it."""
+        return self.session_sd**2, (self.run_sd or 0.0) ** 2
+
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
