@@ -419,23 +419,14 @@ def _split(
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SessionFits:
-    """How well a factor fits the means of sessions; `fits` is None where they are too few to tell.
-
-    `coordinates` are the means along the factor's directions, `spread` its standard deviation.
-    """
-
-    along: Directions
-    coordinates: Array
-    spread: float
-    fits: Fits | None
-
-
 def between_sessions(
     cell: CellRuns, columns: CovariateColumns, count: int, rng: np.random.Generator
-) -> SessionFits | None:
-    """Hold a factor against the sessions of each trial in other orders."""
+) -> tuple[Directions, Array, float, Fits | None] | None:
+    """Hold a factor against the sessions of each trial in other orders.
+
+    Gives its directions, the means of sessions along them, its standard deviation, and how well it fits;
+    no fit where sessions are too few to tell.
+    """
     trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
     y = np.array([cell.logs[mine].mean() for mine in cell.sessions])
     table = np.full((len(cell.sessions), columns.table.shape[1]), np.nan)
@@ -461,14 +452,14 @@ def between_sessions(
     spread = math.sqrt(float((table[:, 0] ** 2).sum()) / freedom)
     few = 2 * found.basis.shape[1] > y.size - len(strata)
     if few or 2 / _arrangements(table, strata) > 0.05:  # two of them may fit alike
-        return SessionFits(found, coordinates, spread, None)
+        return found, coordinates, spread, None
     orders = np.empty((count, y.size))
     for mine in strata:
         orders[:, mine] = rng.permuted(np.broadcast_to(y[mine], (count, mine.size)), axis=1)
     drawn = ((orders @ found.basis) ** 2).sum(axis=1) / square
     share, length = float(coordinates @ coordinates) / square, math.sqrt(square)
     fits = Fits(share, drawn, coordinates, length, np.zeros(0), np.full(count, length))
-    return SessionFits(found, coordinates, spread, fits)
+    return found, coordinates, spread, fits
 
 
 def _arrangements(table: Array, strata: list[Integers]) -> float:

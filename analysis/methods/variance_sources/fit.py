@@ -235,47 +235,6 @@ def _lines(
 _LARGEST = 700.0  # of a logarithm
 
 
-def effect_of(
-    columns: CovariateColumns,
-    found: Directions,
-    along: Array,
-    *,
-    spread: float,
-    fits: Fits | None,
-    confidence: float,
-) -> dict[str, Any]:
-    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
-    lowest: str | None
-    highest: str | None
-    if columns.effect_of == "sd":
-        step, lowest, highest = np.array([spread]), None, None
-    elif columns.either:
-        best = int(np.abs(along).argmax())
-        more = float(along[best]) > 0
-        step = np.zeros(along.size)
-        step[best] = 1.0 if more else -1.0
-        lowest, highest = ELSEWHERE, columns.labels[best]
-        if not more:
-            lowest, highest = highest, lowest
-    else:
-        fitted = columns.places @ (found.back.T @ along)
-        top, bottom = int(fitted.argmax()), int(fitted.argmin())
-        step = columns.places[top] - columns.places[bottom]
-        lowest, highest = columns.labels[bottom], columns.labels[top]
-    turned = found.back @ step
-    log = float(turned @ along)
-    low = high = None
-    if fits is not None:
-        far = float(np.quantile(fits.drawn, confidence, method="higher"))
-        left = max(1 - fits.found, 0.0) * fits.length**2
-        half = math.inf
-        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
-            half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
-        low, high = _ratio(log - half), _ratio(log + half)
-    found_at = {"lowest": lowest, "highest": highest}
-    return {"effect": _ratio(log), "low": low, "high": high, **found_at}
-
-
 def spread_within(column: Array, known: Flags, sessions: tuple[Integers, ...]) -> float:
     """Give the standard deviation of a column within sessions."""
     squares, freedom = 0.0, 0
@@ -348,7 +307,7 @@ class _Suspect(NamedTuple):
 
     covariate: Covariate
     columns: CovariateColumns
-    directions: tuple[Directions, ...]
+    directions: tuple[Directions, ...] = ()
 
 
 class _Tested(NamedTuple):
@@ -415,7 +374,7 @@ def _of_cell(
     shifts = Shifts(cell, asked.permutations, asked.stream("shifts", cell))
     drawn: list[_Suspect] = []
     seen: list[_Suspect] = []
-    apart: list[tuple[Covariate, CovariateColumns]] = []
+    apart: list[_Suspect] = []
     for covariate in suspects:
         columns = _columns(covariate, cell)
         if columns is None:
@@ -423,7 +382,7 @@ def _of_cell(
         randomized = covariate.kind == "randomized"
         orders = shuffles if randomized else shifts
         if covariate.of_session or not columns.vary_within(cell.sessions):
-            apart.append((covariate, columns))
+            apart.append(_Suspect(covariate, columns))
             continue
         found = orders.prepared(columns.table, columns.known, either=columns.either)
         room = (cell.rows.size - len(cell.sessions)) // 2  # more directions would explain anything
@@ -439,7 +398,7 @@ def _of_cell(
         for one in those:
             mine = [next(fits) for _ in one.directions]
             tested.append(_tested(cell, one, mine, asked.confidence))
-    tested += (_between(cell, covariate, columns, asked) for covariate, columns in apart)
+    tested += (_between(cell, one, asked) for one in apart)
     return [one for one in tested if one is not None]
 
 
@@ -457,47 +416,80 @@ def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: flo
     known = beside_its_count(both, others) if both else own
     spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
     sure: dict[str, Any] = {"spread": spread, "fits": own, "confidence": confidence}
-    effect = effect_of(one.columns, found, own.along, **sure)
-    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(known))
-    return _Tested(factor, surprise(known, own))
+    factor = _factor(cell, one, found, own.along, **sure)
+    return _Tested(replace(factor, pvalue=pvalue(known)), surprise(known, own))
 
 
-def _between(
-    cell: CellRuns, covariate: Covariate, columns: CovariateColumns, asked: FactorQuestion
-) -> _Tested | None:
-    if columns.either:  # windows of a circle are for runs: sessions are too few for all of them
+def _between(cell: CellRuns, one: _Suspect, asked: FactorQuestion) -> _Tested | None:
+    if one.columns.either:  # windows of a circle are for runs: sessions are too few for all of them
         return None
-    rng = asked.stream("sessions", cell, covariate.name)
-    known = between_sessions(cell, columns, asked.permutations, rng)
+    rng = asked.stream("sessions", cell, one.covariate.name)
+    known = between_sessions(cell, one.columns, asked.permutations, rng)
     if known is None:
         return None
-    fits = None if covariate.name == "session" else known.fits
-    sure: dict[str, Any] = {"spread": known.spread, "fits": fits, "confidence": asked.confidence}
-    effect = effect_of(columns, known.along, known.coordinates, **sure)
+    found, along, spread, fits = known
+    fits = None if one.covariate.name == "session" else fits
+    sure: dict[str, Any] = {"spread": spread, "fits": fits, "confidence": asked.confidence}
+    factor = _factor(cell, one, found, along, **sure)
     if fits is not None:
-        factor = _factor(cell, covariate, columns, effect, pvalue(fits))
-        return _Tested(factor, surprise(fits))
-    if columns.effect_of != "levels":  # a slope through so few sessions is none
-        effect |= dict.fromkeys(("effect", "lowest", "highest"))
-    return _Tested(_factor(cell, covariate, columns, effect, None), None)
+        return _Tested(replace(factor, pvalue=pvalue(fits)), surprise(fits))
+    if factor.effect_of != "levels":  # a slope through so few sessions is none
+        factor = replace(factor, effect=None, lowest=None, highest=None)
+    return _Tested(factor, None)
 
 
 def _factor(
     cell: CellRuns,
-    covariate: Covariate,
-    columns: CovariateColumns,
-    effect: Mapping[str, Any],
-    p: float | None,
+    one: _Suspect,
+    found: Directions,
+    along: Array,
+    *,
+    spread: float,
+    fits: Fits | None,
+    confidence: float,
 ) -> Factor:
+    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
+    columns, covariate = one.columns, one.covariate
+    lowest: str | None
+    highest: str | None
+    if columns.effect_of == "sd":
+        step, lowest, highest = np.array([spread]), None, None
+    elif columns.either:
+        best = int(np.abs(along).argmax())
+        more = float(along[best]) > 0
+        step = np.zeros(along.size)
+        step[best] = 1.0 if more else -1.0
+        lowest, highest = ELSEWHERE, columns.labels[best]
+        if not more:
+            lowest, highest = highest, lowest
+    else:
+        fitted = columns.places @ (found.back.T @ along)
+        top, bottom = int(fitted.argmax()), int(fitted.argmin())
+        step = columns.places[top] - columns.places[bottom]
+        lowest, highest = columns.labels[bottom], columns.labels[top]
+    turned = found.back @ step
+    log = float(turned @ along)
+    low = high = None
+    if fits is not None:
+        far = float(np.quantile(fits.drawn, confidence, method="higher"))
+        left = max(1 - fits.found, 0.0) * fits.length**2
+        half = math.inf
+        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
+            half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
+        low, high = _ratio(log - half), _ratio(log + half)
     return Factor(
         benchmark=cell.benchmark,
         variant=cell.variant,
         factor=covariate.name,
         kind=covariate.kind,
+        effect=_ratio(log),
         effect_of=columns.effect_of,
-        **effect,
+        low=low,
+        high=high,
+        lowest=lowest,
+        highest=highest,
         runs=int(columns.known.sum()),
-        pvalue=p,
+        pvalue=None,
         pvalue_adjusted=None,
         known_before=covariate.known_before,
         causal=covariate.kind == "randomized",
