@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,15 +153,16 @@ def _numbered(rows: Sequence[Sequence[int | str]]) -> tuple[tuple[int | str, ...
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Series of C cells in S sessions, of at most R runs.
+    """Series of C cells in S sessions, of at most R runs, of the runs of `table`.
 
     `benchmark` and `variant`, of shape (C,), are the cell. Of shape (C, S, R) are `row`, the place of
-    each run in its table, -1 where there is none; `values`, nan where there is none; and `scores`,
+    each run in the table, -1 where there is none; `values`, nan where there is none; and `scores`,
     midranks within the series less their mean: 0 where there is no run, and throughout a series that is
     too short or has one value only. Of shape (C, S) are `counts`, the runs of each series, and
     `squares`, the sums of the squared scores.
     """
 
+    table: RunTable
     benchmark: Integers
     variant: Integers
     row: Integers
@@ -176,10 +177,22 @@ class Series:
         return self.row >= 0
 
     @property
+    def cells(self) -> list[dict[str, Any]]:
+        """The benchmark and the variant of each cell."""
+        benchmarks, variants = self.table.benchmarks, self.table.variants
+        both = zip(self.benchmark.tolist(), self.variant.tolist(), strict=True)
+        return [{"benchmark": benchmarks[b], "variant": variants[v]} for b, v in both]
+
+    @property
     def runs(self) -> Integers:
         """The runs of each cell, shape (C,)."""
         found: Integers = self.counts.sum(axis=1)
         return found
+
+    @property
+    def logs(self) -> Floats:
+        """The logarithms of the values, shape (C, S, R); nan where there is none."""
+        return np.where(self.present, self.table.logs[self.row], np.nan)
 
     def scaled(self) -> Floats:
         """Scores with variance 1 within each series (0 where all are equal), shape (C, S, R)."""
@@ -209,7 +222,8 @@ def series_of(table: RunTable) -> Series:
     centred = ranks - ((counts + 1) / 2)[:, :, None]
     scores = np.where((row >= 0) & (counts >= _FEWEST)[:, :, None], centred, 0.0)
     benchmark, variant = np.divmod(cells, len(table.variants))
-    return Series(benchmark, variant, row, values, counts, scores, (scores**2).sum(axis=2))
+    squares = (scores**2).sum(axis=2)
+    return Series(table, benchmark, variant, row, values, counts, scores, squares)
 
 
 def midranks_along(values: Floats) -> Floats:
@@ -381,7 +395,6 @@ def _change_point(series: Series) -> CellTests:
 
 
 def _first(series: Series) -> Floats:
-    """Add up the ranks of the first runs of all sessions."""
     first = series.scores[:, :, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(series.squares > 0, series.squares / series.counts, 0.0)
@@ -428,6 +441,7 @@ class Description:
     more than six robust standard deviations from the median of their series.
     """
 
+    series: Series
     spread: Floats
     session_sd: Floats
     lag_1: Floats
@@ -437,24 +451,23 @@ class Description:
     far: NDArray[np.bool_]
 
 
-def described(table: RunTable, series: Series) -> Description:
+def described(series: Series) -> Description:
     """Describe all cells."""
-    logs = np.where(series.present, table.logs[series.row], np.nan)
-    ties, resolution = _readings(series)
+    logs, (ties, resolution) = series.logs, _readings(series)
     factor, lag_1 = np.ones(ties.shape), np.full(ties.shape, np.nan)
-    if table.in_order:
+    if series.table.in_order:
         factor, lag_1 = _repetition(series), autocorrelation(series, 1)
-    spread, session_sd, effective = _levels(series, logs, factor)
+    spread, session_sd, effective = _levels(series, factor)
     apart = np.abs(logs - middle_of(logs)[:, :, None])
     scale = NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
         far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    return Description(spread, session_sd, lag_1, effective, ties, resolution, far)
+    return Description(series, spread, session_sd, lag_1, effective, ties, resolution, far)
 
 
-def _levels(series: Series, logs: Floats, factor: Floats) -> tuple[Floats, Floats, Floats]:
+def _levels(series: Series, factor: Floats) -> tuple[Floats, Floats, Floats]:
     """Estimate components of variance between and within sessions, by analysis of variance."""
-    n = series.counts.astype(np.float64)
+    n, logs = series.counts.astype(np.float64), series.logs
     runs, sessions = n.sum(axis=1), (n > 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(n > 0, np.where(series.present, logs, 0.0).sum(axis=2) / n, 0.0)
@@ -497,7 +510,6 @@ def _repetition(series: Series) -> Floats:
 
 
 def _readings(series: Series) -> tuple[Floats, Floats]:
-    """Tell how many runs share their value with another one, and the smallest step."""
     cells = series.counts.shape[0]
     ordered = np.sort(series.values.reshape(cells, -1), axis=1)  # nan comes last
     with np.errstate(invalid="ignore", over="ignore"):
@@ -508,22 +520,20 @@ def _readings(series: Series) -> tuple[Floats, Floats]:
     return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
 
 
-def size_of(
-    test: CellTests, cell: int, table: RunTable, series: Series, figures: Description
-) -> float | None:
+def size_of(test: CellTests, cell: int, figures: Description) -> float | None:
     """Give the size of a finding of one cell."""
     if test.code in ("lag-1", "ljung-box", "runs-test"):
         found = float(figures.lag_1[cell])
     elif test.code == "session-shift":
         found = math.expm1(min(float(figures.session_sd[cell]), 700.0))
     else:
-        found = _relative(test, cell, table, series)
+        found = _relative(test, cell, figures.series)
     return found if math.isfinite(found) else None
 
 
-def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> float:
+def _relative(test: CellTests, cell: int, series: Series) -> float:
     rows = [row[row >= 0] for row in series.row[cell]]
-    logs, first = table.logs, test.code == "warm-up"
+    logs, first = series.table.logs, test.code == "warm-up"
     if test.code == "change-point" and test.session is not None and test.place is not None:
         mine = logs[rows[int(test.session[cell])]]
         cut = int(test.place[cell])

@@ -331,7 +331,6 @@ def _amount(ms: float) -> str:
 
 
 def _unnamed(why: Why) -> str:
-    """Say how much of the difference is in no named row."""
     rows = (*why.rows, why.others, why.kernel_not_seen)
     named = math.fsum(row.difference_ms for row in rows if row is not None and row.named)
     rest = why.total.difference_ms - named

@@ -421,7 +421,6 @@ def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
 
 
 def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, Any]:
-    """Give the sentence of each caution that holds."""
     many = sum(len(one.commits) - 1 for one in found.culprits)
     small = any(abs(one.speedup - 1) < _SMALL for one in found.culprits)
     differ = [one.metric for one in found.other_metrics if one.word in ("faster", "slower")]
@@ -546,7 +545,6 @@ def _fresh(one: ProvenStep) -> str:
 
 
 def _pair(bisection: Bisection, line: PairWord | ProvenStep, than: str) -> str:
-    """Say how a later commit differs from an earlier one, as its word allows."""
     found, ends = bisection.difference(line), bisection.difference(line).interval()
     if line.word in ("faster", "slower"):
         return found.clause(than)

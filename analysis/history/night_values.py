@@ -554,12 +554,8 @@ def places_in(given: Sequence[str | Path]) -> tuple[RawNight, ...]:
 
 
 def _below(folder: Path) -> Iterator[RawNight]:
-    """Give what a folder is, or else the trials and fleets in it, or else the files of other tools."""
-    if is_fleet(folder):
-        yield _place(folder, "fleet")
-        return
-    if os.path.lexists(folder / MANIFEST):
-        yield _place(folder, "trial")
+    if (place := _place(folder)) is not None:
+        yield place
         return
     files: list[Path] = []
     if trials := [*_walk(results_within(folder), 1, files)]:
@@ -587,15 +583,16 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[RawNight]:
             files.append(path)
         elif not entry.is_dir(follow_symlinks=False) or entry.name in (OUTPUTS, CERTIFICATES):
             continue
-        elif is_fleet(path):
-            yield _place(path, "fleet")
-        elif os.path.lexists(path / MANIFEST):
-            yield _place(path, "trial")
+        elif (place := _place(path)) is not None:
+            yield place
         elif depth < _DEEPEST and not is_profiles(path):
             yield from _walk(path, depth + 1, files)
 
 
-def _place(path: Path, kind: Literal["trial", "fleet"]) -> RawNight:
+def _place(path: Path) -> RawNight | None:
+    kind: Kind = "fleet" if is_fleet(path) else "trial"
+    if kind == "trial" and not os.path.lexists(path / MANIFEST):
+        return None
     found = RawNight(path=path, kind=kind, name=path.name or path.absolute().name)
     try:
         if kind == "trial":

@@ -473,7 +473,6 @@ def _require_several(found: Sequence[RawNight], given: Sequence[str | Path], lea
 
 
 def _newest(places: Sequence[RawNight]) -> tuple[list[RawNight], int]:
-    """Take the newest nights of each campaign, and count the others."""
     count = Counter(place.campaign for place in places)
     kept = []
     for place in places:

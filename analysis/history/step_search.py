@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.compare import judged_pair
 from ..methods.multilevel.result import Cut
-from ..pages.model import Caution, Page, section
+from ..pages.model import Caution, Page, cautions_of, section
 from ..pages.number_format import Difference, Word
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, shown
@@ -245,7 +245,6 @@ class Search:
     found: StepSearch | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what lies outside of its range."""
         self.first = PairWord(risk=self.risk)
         counted("commits", self.commits, most=1_000_000)
         looks = self.looks = tuple(self.looks)
@@ -421,7 +420,7 @@ class Search:
             risk=self.risk,
             margin=self.margin,
             looks=tuple(self.looks),
-            cautions=tuple(self._cautions(answer)),
+            cautions=self._cautions(answer),
         )
         return self.found
 
@@ -573,25 +572,21 @@ class Search:
             first -= 1
         self.left.append(OpenRun(after=first - 1, upto=last, probability=held, why=why))
 
-    def _cautions(self, answer: Answer) -> Iterable[Caution]:
-        if self.culprits:
-            yield Caution(
-                "build-noise",
-                "another build of the same source may differ by as much as builds differ: a step below about 1 % may be "
-                "one of layout",
-            )
-        if between := sum(one.upto - one.after - 1 for one in self.culprits):
-            yield Caution(
-                "skipped-between",
-                f"{between} places that cannot be measured lie right before a culprit: each of them may be it",
-            )
-        if answer == "no-difference":
-            text = "steps that cancel each other are not seen: only the ends were compared"
-            yield Caution("may-cancel", text)
-        if any(one.why == "sessions spent" for one in self.left):
-            what = "sessions were spent before the search was done"
-            text = f"{what}: the step is small compared with the noise"
-            yield Caution("heavy-search", text)
+    def _cautions(self, answer: Answer) -> tuple[Caution, ...]:
+        between = sum(one.upto - one.after - 1 for one in self.culprits)
+        spent = any(one.why == "sessions spent" for one in self.left)
+        table = {
+            "build-noise": self.culprits != []
+            and "another build of the same source may differ by as much as builds differ: a step below about 1 % may be "
+            "one of layout",
+            "skipped-between": between > 0
+            and f"{between} places that cannot be measured lie right before a culprit: each of them may be it",
+            "may-cancel": answer == "no-difference"
+            and "steps that cancel each other are not seen: only the ends were compared",
+            "heavy-search": spent
+            and "sessions were spent before the search was done: the step is small compared with the noise",
+        }
+        return cautions_of(table)
 
 
 @checks_arguments

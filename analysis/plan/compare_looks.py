@@ -237,7 +237,6 @@ def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -
 
 
 def _alone(side: PerformanceMatrix, risk: float) -> _Mean:
-    """Give mean and interval of a single command."""
     from scipy.special import stdtrit
 
     logs, of = np.log(side.samples[0]), side.sessions

@@ -30,7 +30,6 @@ OWN = ("tests/calibration/passed.py", "tests/calibration/passed.json")
 # themselves: folders, or single files.
 SUBJECTS = (
     "analysis/diagnose/modes.py",
-    "analysis/diagnose/value_modes.py",
     "analysis/history/changes.py",
     "analysis/history/judged.py",
     "analysis/history/judging.py",

@@ -126,7 +126,6 @@ def mixed_table(table: object) -> MixedTable:
 
 
 def _of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
-    """Make a column of values of any type."""
     known = [None if _is_unknown(cell) else cell for cell in cells]
     there = [cell for cell in known if cell is not None]
     number: Callable[[Any], float] = float

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 
 from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
-from .across import Agreement, Dependence, DependencePoint, Importance, Influence
+from .result import Agreement, Dependence, DependencePoint, Importance, Influence
 
 if TYPE_CHECKING:
     from .mixed_table import TableColumn

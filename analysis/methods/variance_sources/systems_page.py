@@ -17,7 +17,7 @@ from ...words import Name
 
 if TYPE_CHECKING:
     from ...stats.samples import Array
-    from .across import Across, Agreement, Dependence, DependencePoint
+    from .result import Across, Agreement, Dependence, DependencePoint
 
 
 _SHOWN = 12  # covariates in a table
@@ -235,7 +235,6 @@ def _bars(found: Across) -> Axes:
 
 
 def _curve(one: Dependence) -> Axes:
-    """Draw the mean prediction over a covariate: a line with a band, or a dot for each level."""
     points = one.points if one.kind == "numeric" else one.points[:_LEVELS]
     means, sds = np.array([p.mean for p in points]), np.array([p.sd or 0.0 for p in points])
     low, high, title = means - sds, means + sds, f"{Name(one.factor):.32}"
