@@ -194,7 +194,8 @@ _OF_SIDES: dict[str, Word] = {
     "tie": "tie",
     "undecided": "undecided",
 }
-_OF_OTHERS = {"faster": "better", "slower": "worse"}
+_OF_TIMES = {"equivalent": "the same"}
+_OF_OTHERS = {"faster": "better", "slower": "worse", **_OF_TIMES}
 
 
 def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
@@ -204,7 +205,7 @@ def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
 
 def outcome_word(word: Word, *, timed: bool) -> str:
     """Give the word for a screen: of a metric that is neither time nor rate, better or worse."""
-    return word if timed else _OF_OTHERS.get(word, word)
+    return (_OF_TIMES if timed else _OF_OTHERS).get(word, word)
 
 
 _TWICE = 2.0
@@ -271,8 +272,8 @@ class Difference:
         if better != "higher":
             ratio = None if ratio is None else 1 / ratio
             low, high = (None if end is None else 1 / end for end in (high, low))
-        if low is None or high is None:
-            low = high = None
+        if low is None or high is None or math.isclose(low, high, rel_tol=1e-12):
+            low = high = None  # one value is no interval
         cut = getattr(line, "cut", None)
         marks = ("", "") if cut is None else (cut.mark(0), cut.mark(1).replace("≥", "≤"))
         mark = marks[0] or marks[1] if not all(marks) else ""

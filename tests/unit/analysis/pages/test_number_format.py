@@ -112,6 +112,7 @@ def test_an_interval_is_rounded_outward_and_not_across_1(low, high, text):
 def test_the_words_of_a_side(side, timed, word, screen):
     assert word_of(side) == word
     assert outcome_word(word, timed=timed) == screen
+    assert outcome_word("equivalent", timed=timed) == "the same"
 
 
 @pytest.mark.parametrize(
@@ -231,6 +232,8 @@ def test_it_is_the_inverse_of_a_speedup_of_times_and_the_speedup_of_rates() -> N
     assert (told.phrase(), told.interval()) == ("takes 40 % more time", "20 to 64 %")
     rate = Difference.of(Line(1.45, 1.4, 1.5), metric="rps", unit="1/s", better="higher")
     assert rate.phrase() == "does 45 % more (rps)"
+    one = Difference.of(Line(1 / 1.1, 1 / 1.1, 1 / 1.1))
+    assert (one.cell(), one.cell_interval(), one.interval()) == ("+10 %", "-", "")
 
 
 @given(

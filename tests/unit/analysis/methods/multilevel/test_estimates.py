@@ -532,6 +532,14 @@ def test_two_places_are_judged_as_two_sides():
         assert pair[2:] == pytest.approx((math.log(line.low), math.log(line.high)))
 
 
+@pytest.mark.parametrize("a", [100, 110])
+def test_benchmarks_that_do_not_vary_say_nothing_of_others(a):
+    found = judged(dict.fromkeys("xyz", constant(a, 6)), dict.fromkeys("xyz", constant(100, 6)))
+    assert found.these.outcome == ("slower" if a > 100 else "equivalent")
+    told = found.similar
+    assert (told.outcome, told.low, told.high) == ("undecided", None, None)
+
+
 # ---- hosts
 
 
