@@ -413,7 +413,7 @@ def _weights(
     unknown = [name for name in given if name not in known]
     if unknown:
         what = f"a weight is given for what is no benchmark here: {figures.listed(unknown)}"
-        raise UsageError(what, fix=f"known here: {figures.listed(known)}")
+        raise UsageError(what, fix=f"known here: {figures.listed([*dict.fromkeys(known)])}")
     for name, value in given.items():
         if not (math.isfinite(value) and value >= 0):
             what = f"the weight of {name!r} is {value!r}"
