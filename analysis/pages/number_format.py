@@ -129,11 +129,11 @@ def decimals(low: float | None, high: float | None) -> int:
     """Say how many decimals keep both ends of an interval of ratios on their side of 1, and apart."""
     if low is None or high is None:
         return _FEWEST
-    for digits in range(_FEWEST, _MOST):
+    for digits in range(_FEWEST, _FINEST if (low - 1) * (high - 1) > 0 else _MOST):
         texts = (_end(low, digits, upper=False), _end(high, digits, upper=True))
         near = (round(low, digits), round(high, digits), *map(float, texts))
         sides = [*map(_side, near)] == [_side(low), _side(high)] * 2
-        if sides and (low == high or round(low, digits) != round(high, digits)):
+        if sides and (digits >= _MOST or low == high or round(low, digits) != round(high, digits)):
             return digits
     return _MOST
 

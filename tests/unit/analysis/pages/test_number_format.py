@@ -87,6 +87,9 @@ def test_a_bound_is_rounded_away_from_what_it_claims(value, lower, upper):
         (1.02, 1.04, "[1.02, 1.04]"),  # what is written exactly stays
         (1.0061, 1.0333, "[1.006, 1.034]"),  # two decimals would reach 1
         (0.9968, 1.0043, "[0.996, 1.005]"),
+        (0.98, 0.99996, "[0.98000, 0.99996]"),  # so would four
+        (1.000031, 1.000039, "[1.00003, 1.00004]"),
+        (0.99996, 1.2, "[0.9999, 1.2000]"),
         (12.342, 15.61, "[12.3, 15.7]"),
         (0.0, math.inf, "[0, inf]"),
     ],
