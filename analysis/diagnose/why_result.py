@@ -426,7 +426,7 @@ def _of_answer(why: Why) -> Iterator[Caution]:
         words = f"of a variant: from {FEWEST_SAMPLES} on functions are named"
         yield Caution("few-samples", f"{counted(fewest, 'sample')} {words}")
     if why.withheld == "total-not-resolved":
-        words = "the whole difference did not appear in these sessions (--any shows them)"
+        words = "no difference of CPU time appeared in these sessions (--any shows them)"
         yield Caution("total-not-resolved", f"no function is shown, because {words}")
     if (off := _off_the_cpu(why)) is not None:
         look = "; ".join(look for *_, look in off[1]) or "which of its waiting is not resolved"

@@ -32,7 +32,7 @@ from ..methods.multilevel.values import SessionMeans, means_of_one, means_of_pai
 from ..pages.model import Caution
 from ..record.environment import commits_of_all, of_one_session
 from ..record.fleet import is_fleet, read_fleet, trial_place
-from ..record.manifest import BISECTION, read_manifest
+from ..record.manifest import BISECTION, read_manifest, refuse_shut
 from ..record.profiles import cell_name, is_profiles
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, lines_of, opened, parse, readable_rows
@@ -529,6 +529,7 @@ def places_in(given: Sequence[str | Path]) -> tuple[RawNight, ...]:
                 raise UsageError("this is no result of another tool", str(path), fix)
             found.setdefault(path.resolve(), RawNight(path=path, kind="file", name=path.name))
             continue
+        refuse_shut(path)
         if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
             fix = "name trials such as runs/NAME, or the folder that holds them, such as runs/"
             raise UsageError("there is no such trial, fleet, folder or file", str(one), fix)
@@ -572,7 +573,7 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[RawNight]:
     except OSError as error:
         if depth > 1 and isinstance(error, FileNotFoundError):
             return  # it went meanwhile
-        raise UsageError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
+        raise StoreError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
     if depth > 1 and BISECTION in {entry.name for entry in entries}:
         return
     for entry in entries:

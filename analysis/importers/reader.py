@@ -31,6 +31,7 @@ from ..record.manifest import (
     OPTIONS_ASKED,
     asking,
     read_manifest,
+    refuse_shut,
     way_to_bisections,
 )
 from ..record.trial_files import MANIFEST
@@ -114,6 +115,7 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
     # Path.is_dir() raises on a name that is too long
     there = [one for one in ways if os.path.isdir(one[0]) or is_file(one[0])]  # noqa: PTH112
     if not there:
+        refuse_shut(Path(text))
         return None
     (path, variant), *shorter = there
     others = [f"the variant {v!r} of {p}" for p, v in shorter if v and _has_variant(Path(p), v)]

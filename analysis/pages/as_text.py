@@ -168,9 +168,12 @@ def _floor(table: Table, k: int, column: Sequence[str]) -> int:
     widest = max(map(announcing.cells, column))
     if isinstance(head, Name):
         return max([min(len(head), _LEAST_HEADING), *map(len, cells)])
-    if any(isinstance(row[k], Value) for row in table.rows):
-        return widest
-    if k == 0 or any(isinstance(cell, Name) for cell in cells):
+    numbers = [
+        text for text, row in zip(cells, table.rows, strict=True) if isinstance(row[k], Value)
+    ]
+    if numbers:
+        return widest if table.headed else max(map(announcing.cells, numbers))
+    if (k == 0 and table.headed) or any(isinstance(cell, Name) for cell in cells):
         return min(widest, _LEAST_NAME if k else _LEAST_FIRST)
     return _LEAST_WORDS if widest > _WORDS else widest
 

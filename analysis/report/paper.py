@@ -65,7 +65,8 @@ def notes_of(subject: Subject) -> Iterator[str]:
         )
     appended = [one for trial in subject.trials for one in trial.manifest.appended]
     for first, last in dict.fromkeys((one.first, one.last) for one in appended):
-        yield f"Sessions {first} to {last} were appended after the first ones had been judged."
+        which = f"Sessions {first} to {last} were" if last > first else f"Session {first} was"
+        yield f"{which} appended after the first ones had been judged."
     if len(subject.trials) < len(subject.sources):
         yield "How the values of the files were measured is not known here."
 

@@ -45,18 +45,21 @@ class HostDifferences(NamedTuple):
     shift: tuple[Shift | None, ...]
 
 
-def differences_of(pairs: Estimates, *, alpha: float, margin: float) -> HostDifferences:
+def differences_of(
+    pairs: Estimates, *, alpha: float, margin: float, chance: Array | None = None
+) -> HostDifferences:
     """Test one family of differences: of each row of `pairs` the second estimate less the first.
 
     As in the verdict: proven to lie within the margin wins over larger and smaller (each side at
     alpha / 2); a difference without spread has neither interval nor p, and takes part in Holm's steps
-    as p = 1.
+    as p = 1. `chance` is the p of rows whose estimates vary nowhere, nan of others.
     """
     first, second = (pairs.changed(partial(np.take, indices=k, axis=1)) for k in (0, 1))
     found = of_sides(second, first)
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
     error = np.where(unknown, np.nan, found.error)
-    found = found._replace(error=error, step=pairs.widening.sum(axis=1))
+    found = found._replace(error=error, step=pairs.widening.sum(axis=1), chance=chance)
+    unknown &= True if chance is None else np.isnan(chance)
     d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
     words = zip(unknown.tolist(), d.outcome, strict=True)
     return HostDifferences(found, d, tuple(None if lost else _SHIFTS[word] for lost, word in words))

@@ -524,12 +524,17 @@ def speedup_test_suite(
     Raises
     ------
     UsageError
-        If an argument is out of its range, or a mapping lacks a benchmark.
+        If an argument is out of its range, or a mapping lacks a benchmark or has another one.
     AnalysisError
         If the two have no benchmark in common, or differ in direction or unit; if times, or times and
         weights, lie so far apart that no ratio can be given.
     """
     both = match(candidate, baseline)
+    known = {*candidate.benchmarks, *baseline.benchmarks}
+    for what, given in (("weight", weights), ("confidence", confidence)):
+        if isinstance(given, Mapping) and (extra := sorted({*given} - known)):
+            fix = f"known: {', '.join(sorted(known)[:6])}"
+            raise UsageError(f"there is no benchmark {extra[0]!r} for a {what}", fix=fix)
     tests = _judge(_pairs(both, confidence), compatible=compatible)
     if proportion_confidence is None:
         proportion_confidence = 0.95  # section 6.2.4: where no confidence is asked for
