@@ -163,7 +163,7 @@ def kernel_log(situation: Situation) -> Finding:
     """Check that the kernel reported no hardware error, throttling, hang or lack of memory."""
     alarms = situation.counters.kernel_alarms
     if alarms is None:
-        return _log_unreadable()
+        return _log_unreadable(situation.counters)
     if not alarms:
         return found("ok", "no alarming message since boot", KERNEL_LOG)
     what = f"{counted(len(alarms), 'alarming message')} since boot, last: {_short(alarms[-1])}"
@@ -175,7 +175,7 @@ def kernel_log_between(interval: Interval) -> Finding:
     """Tell whether the kernel reported anything alarming during the interval."""
     before, after = interval.before.kernel_alarms, interval.after.kernel_alarms
     if after is None or before is None:
-        return _log_unreadable()
+        return _log_unreadable(interval.after)
     fresh = tuple((Counter(after) - Counter(before)).elements())
     if not fresh:
         return found("ok", "no alarming message", KERNEL_LOG)
@@ -184,9 +184,13 @@ def kernel_log_between(interval: Interval) -> Finding:
     return found("fail", what, KERNEL_LOG, fix)
 
 
-def _log_unreadable() -> Finding:
-    what = "the kernel log cannot be read"
-    return found("unknown", what, KERNEL_LOG, "sudo sysctl kernel.dmesg_restrict=0")
+def _log_unreadable(counters: HostCounters) -> Finding:
+    what, where = "the kernel log cannot be read", KERNEL_LOG
+    fix = "sudo sysctl kernel.dmesg_restrict=0"
+    if not counters.has_log:
+        where = f"no {KERNEL_LOG}"
+        fix = "give the container the log: docker run --device /dev/kmsg --cap-add SYSLOG"
+    return found("unknown", what, where, fix)
 
 
 def _short(text: str) -> str:
