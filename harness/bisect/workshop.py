@@ -128,7 +128,7 @@ _LEAST_FREE = 2**20  # bytes: a build that fails with less on the disk says noth
 # What compilers take for the time, unless the environment says another.
 _TIME = {"SOURCE_DATE_EPOCH": "1000000000"}
 _FULL = re.compile("No space left on device|Disk quota exceeded")
-_KILLED = re.compile(r" failed with (?:signal 9|exit code 137):|\bKilled\b|\bsignal: (?:9|killed)\b")
+_KILLED = re.compile(r" (?:signal 9|exit code 137):|\bKilled\b|\bsignal: (?:9|killed)\b")
 # What of the environment decides how compilers work.
 _COMPILERS = (
     *("CC", "CXX", "CPP", "LD", "AR", "FC", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS"),

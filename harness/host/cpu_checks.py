@@ -125,7 +125,7 @@ def steal(situation: Situation) -> Finding:
     if situation.state.virtual == "none":
         return found("ok", "none: there is no hypervisor", read(CPUINFO, "no hypervisor"))
     if not stolen:
-        what = "the kernel counted none since boot: none was taken, or this hypervisor does not tell"
+        what = "none was counted since boot: none was taken, or this hypervisor does not tell"
         return found("unknown", what, read(STAT, "0.00 s"))
     return _steal(stolen, uptime, situation.counters.cpus, "since boot")
 
