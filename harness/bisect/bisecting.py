@@ -20,7 +20,7 @@ from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.record.manifest import is_here, read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan
-from analysis.words import WIDTH, next_lines, shown
+from analysis.words import WIDTH, command_line, next_lines, shown
 
 from ..campaign.distributions import with_quantiles
 from ..campaign.model import Campaign, shown as with_placeholders
@@ -270,7 +270,7 @@ def expected(question: Question) -> Expected:
         run_s=run_s,
         seconds=seconds,
         notes=("builds execute what the commits contain, with your rights", *question.notes),
-        next=(shlex.join(_words(question)),),
+        next=(command_line(_words(question)),),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from analysis.record.trial_files import CheckStatus, Finding
+from analysis.words import command_line
 
 from ..errors import counted, size
 from . import cpu_checks as cpu
@@ -252,7 +253,8 @@ def disk(situation: Situation) -> Finding:
     if free is None:
         return found("unknown", "the free space cannot be read", place)
     where = read(place, f"{free} bytes free")
-    fix = f"make room: df -h {place}; or use another folder for the trial"
+    room = command_line(("df", "-h", place))
+    fix = f"make room: {room}; or use another folder for the trial"
     if free < needed:
         what = f"{size(free)} free, but the trial may need {size(needed)}"
         return found("fail", what, where, fix)

@@ -279,8 +279,10 @@ def test_who_else_is_logged_in(others, status, words):
     ],
 )
 def test_the_disk_must_hold_the_results(free, needed, status):
-    options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "runs"}
-    assert examine(hosts.amd(), **options)["disk"].status == status
+    options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "-d $(x)"}
+    finding = examine(hosts.amd(), **options)["disk"]
+    assert finding.status == status
+    assert finding.fix is None or "df -h './-d $(x)';" in finding.fix
 
 
 @pytest.mark.parametrize(
