@@ -179,14 +179,16 @@ def command_line(words: Iterable[str]) -> str:
 
 # how options are spelled here; another word with a dash, such as -O2 or -x.yaml, is a name
 _OPTION = re.compile(r"-[A-Za-z]?|--([a-z][a-z-]*(=.*)?)?", re.DOTALL)
+_KNOWN = ("fairtrial", "chmod", "df", "iconv", "ls")  # to the others each name is a file's
 
 
 def _dashes(words: Iterable[str]) -> list[str]:
     """Spell names that begin with a dash so that fairtrial takes none for an option: ``--variant=-O2``, ``./-x``."""
     found: list[str] = []
     for word in words:
-        if found[:1] == ["fairtrial"] and word[:1] == "-" and not _OPTION.fullmatch(word):
-            option = found[-1].startswith("-") and "=" not in found[-1]
+        program = found[0] if found else ""
+        if program in _KNOWN and word[:1] == "-" and not _OPTION.fullmatch(word):
+            option = program == "fairtrial" and found[-1][:1] == "-" and "=" not in found[-1]
             word = f"{found.pop()}={word}" if option else f"./{word}"  # noqa: PLW2901
         found.append(word)
     return found

@@ -356,10 +356,12 @@ def bisection_of(
     why, last, found = skipped or {}, len(commits) - 1, search.found
     out = sorted({*why, *search.skipped})
     answer: BisectionAnswer | None = "not-built" if {0, last} & {*out} else None
-    sessions = len(search.sessions)
+    first, sessions = search.first, len(search.sessions)
     builds = len({k for places in search.measured for k in places})
     if found is not None:
-        answer, sessions, builds = found.answer, found.sessions, found.builds
+        answer, first, sessions, builds = found.answer, found.first, found.sessions, found.builds
+    if answer == "no-difference" and {0, last} & {*fails_more}:  # the runs left are no fair sample
+        answer, first = "undecided", replace(first, word="undecided")
 
     def step(one: Culprit) -> ProvenStep:
         return ProvenStep(
@@ -378,7 +380,8 @@ def bisection_of(
         good=_with(End, commits[0], name=good),
         bad=_with(End, commits[last], name=bad),
         commits=last,
-        **{name: getattr(found or search, name) for name in ("margin", "risk", "looks", "first")},
+        first=first,
+        **{name: getattr(search, name) for name in ("margin", "risk", "looks")},
         # steps are shown once it is over
         culprits=tuple(map(step, found.culprits if found else ())),
         open=tuple(

@@ -506,7 +506,8 @@ class CompareView(OneLineView):
         from analysis.commands.compared import look_text
 
         words = look_text(one)
-        parts = [f"{self._name(one.variant)}: {words}", runs, spent, self._left(passed)]
+        parts = [f"{self._name(one.variant)}: {words}", runs, spent]
+        parts += filter(None, [self._left(passed)])
         while len(parts) > 1 and len(_MARK.join(parts)) > width:
             parts.pop()
         text = _MARK.join(parts)
@@ -532,7 +533,7 @@ class CompareView(OneLineView):
     def _left(self, passed: float) -> str:
         """Say when it ends: at the look that decides with a chance of 80 %, or at the cap."""
         look = self._look
-        cap = "" if math.isinf(self._cap_s) else f"stops after {_seconds(self._cap_s, whole=True)}"
+        cap = f"stops after {_seconds(self._cap_s)}" if passed < self._cap_s < math.inf else ""
         if look is None or look.needed is None or not look.sessions or not self._looked_s:
             return cap
         rest = self._looked_s / look.sessions * look.needed - passed
@@ -549,7 +550,7 @@ def _width(one: CandidateLook) -> float:
     return line.high / line.low
 
 
-def _seconds(seconds: float, *, whole: bool = False) -> str:
+def _seconds(seconds: float) -> str:
     if seconds >= 120:
         return f"{seconds / 60:.1f} min"
-    return f"{seconds:.0f} s" if whole or seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

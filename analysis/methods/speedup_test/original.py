@@ -34,6 +34,7 @@ from ...data.matrix import PerformanceMatrix
 from ...errors import AnalysisError, UsageError
 from ...pages import as_text, number_format as figures
 from ...pages.model import Block, Caution, Column, Page, Section, Sentence, Table
+from ...words import command_line
 from . import result
 from .compare import Weights, speedup_test_suite
 from .result import Decision, SpeedupSuite, SpeedupTest, Step
@@ -142,7 +143,8 @@ def read_entries(path: Path) -> list[ConfigEntry]:
         raise UsageError(f"the configuration cannot be read: {error.strerror}", str(path)) from None
     except UnicodeDecodeError as error:
         what = f"the configuration is not UTF-8 text (byte {error.start})"
-        fix = f"save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
+        words = ("iconv", "-f", "latin1", "-t", "utf-8", str(path))
+        fix = f"save it as UTF-8, for example: {command_line(words)}"
         raise UsageError(what, str(path), fix) from None
     problems: list[_Problem] = []
     entries: list[ConfigEntry] = []

@@ -317,6 +317,7 @@ def test_a_name_with_a_dash_is_no_option_of_the_command():
     line = command_line(("fairtrial", "verdict", "-a b", "--variant", "-O2", "-q", "-o", "-"))
     assert line == "fairtrial verdict './-a b' --variant=-O2 -q -o -"
     assert next_lines(("fairtrial", "verdict", "-x y")) == ["next  fairtrial verdict './-x y'"]
+    assert command_line(("df", "-h", "-x $(y)")) == "df -h './-x $(y)'"
     assert (
         command_line(("gcc", "-O2", "-x.c")) == "gcc -O2 -x.c"
     )  # of other programs nothing is known

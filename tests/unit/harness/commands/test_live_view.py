@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from types import SimpleNamespace
 
@@ -262,6 +263,17 @@ def test_an_undecided_one_lies_between_and_the_cap_is_told(view_clock):
     assert (
         view.line(6.0) == "b: between 10 % less and 9 % more · 60 runs · 6.0 s · stops after 20 s"
     )
+
+
+@pytest.mark.parametrize(
+    ("cap_s", "end"),
+    [(1.6, "stops after 1.6 s"), (1.4, "1.5 s"), (1.5, "1.5 s"), (math.inf, "1.5 s")],
+)
+def test_a_cap_is_told_as_it_is_until_it_has_passed(view_clock, cap_s, end):
+    view = watching(Terminal(), ("a", "b"), cap_s)
+    one = candidate(speedup=1.0, low=0.92, high=1.1, word="undecided")
+    view.looked(look(one), 60, 1.2)
+    assert view.line(1.5).endswith(f" · {end}")
 
 
 def test_the_time_that_is_left_is_that_of_the_look_that_decides(view_clock):
