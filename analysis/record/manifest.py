@@ -206,11 +206,9 @@ def manifest_text(manifest: Manifest) -> bytes:
 def refuse_shut(place: Path) -> None:
     """Raise StoreError for a folder that may not be read, and for what lies in one, of which nobody knows whether it is there."""
     for one in (*reversed(place.parents), place):
-        words, needed = ("chmod", "-R", "a+rX", str(one)), os.R_OK | os.X_OK
-        if one != place:
-            words, needed = ("chmod", "a+x", str(one)), os.X_OK
+        how, needed = (["-R", "a+rX"], os.R_OK | os.X_OK) if one == place else (["a+x"], os.X_OK)
         if os.path.isdir(one) and not os.access(one, needed, effective_ids=True):  # noqa: PTH112
-            fix = f"ask its owner for {command_line(words)}"
+            fix = f"ask its owner for {command_line(['chmod', *how, str(one)])}"
             raise StoreError("the folder cannot be read: Permission denied", str(one), fix)
 
 
