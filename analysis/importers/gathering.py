@@ -571,7 +571,7 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
             longest = max((one.cell for one in cells), key=lambda cell: len(cell.cut))
             cut = tuple((None, limit, block) for _, limit, block in longest.cut)
             about: dict[str, Any] = {key: getattr(cells[0].cell, key) for key in _OF_BENCHMARK}
-            about |= dict.fromkeys(("labels", "blocks", "inner", "warmups"))
+            about |= dict.fromkeys(("labels", "blocks", "warmups"))
             cell = replace(mine[0].cell, **about, processes=(), failed=failed, cut=cut)
             kept.append(replace(cells[0], cell=cell))
     return kept
