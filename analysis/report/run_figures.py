@@ -396,9 +396,9 @@ def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -
     return axes
 
 
-def thinned(run: RunIterations, most: int = _POINTS) -> tuple[Array, Array]:
-    """Give medians of neighbours, `most` at most, and the middles of their places, counted from 1."""
-    each = max(1, -(-run.values.size // most))
+def thinned(run: RunIterations) -> tuple[Array, Array]:
+    """Give medians of neighbours, 250 at most, and the middles of their places, counted from 1."""
+    each = max(1, -(-run.values.size // _POINTS))
     parts = range(0, run.values.size, each)
     middles = np.array([np.median(run.values[k : k + each]) for k in parts])
     return middles, np.array([run.places[k : k + each].mean() for k in parts])
