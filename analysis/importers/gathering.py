@@ -87,9 +87,6 @@ def _numbers(placed: Sequence[NamedCell]) -> list[int]:
     return numbers
 
 
-_UNSAID = "direction unknown"
-
-
 def one_meaning(
     placed: Sequence[NamedCell], better: Better | None
 ) -> tuple[list[NamedCell], list[Caution]]:
@@ -121,7 +118,7 @@ def one_meaning(
             # the first one has the metric's name, others also unit or direction
             same = [name for (of, _), name in known.items() if of == unit]
             name = f"{metric} [{unit or 'no unit'}]" if known else metric
-            name = f"{same[0]} [{meaning[1] or _UNSAID}]" if same else name
+            name = f"{same[0]} [{meaning[1] or 'direction unknown'}]" if same else name
             while name in taken - {metric}:  # the file has a metric of that very name
                 name += "*"
             taken.add(name)
