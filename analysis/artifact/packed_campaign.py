@@ -75,7 +75,6 @@ def _parts(word: str) -> Iterator[str]:
         yield word[1:]
 
 
-_CACHE = "__pycache__"
 _MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, though it is not packed
 
 
@@ -268,7 +267,8 @@ def files_matching(base: Path, pattern: str) -> list[Path]:
     return [
         path
         for path, inside in parts
-        if _CACHE not in inside and (hidden or not any(one.startswith(".") for one in inside))
+        if "__pycache__" not in inside
+        and (hidden or not any(one.startswith(".") for one in inside))
     ]
 
 

@@ -364,7 +364,7 @@ class Columns:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is not a whole number") from None
         self._flat.extend(numbers)
-        if (session, segment) not in self._starts:
+        if self._measured and (session, segment) not in self._starts:
             cpus, at = record.get("cpus", ()), record.get("started_at")
             self._starts[session, segment] = SegmentStart(
                 row=len(self._counted),

@@ -481,15 +481,11 @@ class MergedHost(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFleet:
+class MergedFleet(Stored):
     """A fleet that was put together."""
 
-    fleet: Path
+    fleet: str
     hosts: tuple[MergedHost, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {"fleet": str(self.fleet), "hosts": [one.to_dict() for one in self.hosts]}
 
     def __str__(self) -> str:
         lines = [f"{self.fleet}: a fleet of {figures.counted(len(self.hosts), 'host')}"]
@@ -499,7 +495,7 @@ class MergedFleet:
                 f"  {one.host:<18} {figures.counted(one.sessions, 'session')}, "
                 f"{one.runs} runs{made}"
             )
-        return "\n".join([*lines, *next_lines(("fairtrial", "verdict", str(self.fleet)))])
+        return "\n".join([*lines, *next_lines(("fairtrial", "verdict", self.fleet))])
 
 
 def named_trials(paths: Sequence[Path]) -> tuple[NamedTrial, ...]:
@@ -606,7 +602,7 @@ def merge_hosts(
             identities=tuple(others),
         )
         write_fleet(fresh, fleet)
-    return MergedFleet(fleet=folder, hosts=tuple(hosts))
+    return MergedFleet(fleet=str(folder), hosts=tuple(hosts))
 
 
 def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:

@@ -103,14 +103,11 @@ def write_drawing(drawing: Drawing, *paths: Path, data: Path | None = None) -> N
 
 
 def write_all(
-    subject: Subject,
-    folder: Path,
-    sheet: Sheet | None = None,
-    *,
-    benchmarks: tuple[str, ...] | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    subject: Subject, folder: Path, sheet: Sheet, *, tell: Callable[[str], None] = lambda _: None
 ) -> tuple[Path, ...]:
     """Write each kind that applies as SVG, PDF and PNG, with its data as CSV.
+
+    Of more than eight benchmarks the first three that a caution names, or the first three of the page, have their own figures.
 
     Parameters
     ----------
@@ -118,11 +115,8 @@ def write_all(
         What was judged.
     folder : Path
         Made where it is missing; files of the same names are replaced.
-    sheet : Sheet, optional
-        Two columns wide by default.
-    benchmarks : tuple of str, optional
-        Whose own figures are drawn: by default all of up to eight; of more, the first three that a
-        caution names, or the first three of the page.
+    sheet : Sheet
+        Its width and letters.
     tell : callable, optional
         Called with a sentence for each kind that does not apply.
 
@@ -136,7 +130,6 @@ def write_all(
     UsageError
         If a file cannot be written.
     """
-    sheet = Sheet() if sheet is None else sheet
     sheet.check()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -144,7 +137,7 @@ def write_all(
         what = f"the folder cannot be made: {error.strerror}"
         raise UsageError(what, str(folder), "name another") from None
     found = []
-    wanted = tuple(_wanted(subject, benchmarks))
+    wanted = tuple(_wanted(subject))
     for number, (name, benchmark) in enumerate(wanted, 1):
         doing("figure", number, len(wanted))
         try:
@@ -158,11 +151,9 @@ def write_all(
     return tuple(found)
 
 
-def _wanted(
-    subject: Subject, benchmarks: tuple[str, ...] | None
-) -> Iterator[tuple[str, str | None]]:
-    chosen = subject.order if benchmarks is None else benchmarks
-    if benchmarks is None and len(chosen) > _OPEN:
+def _wanted(subject: Subject) -> Iterator[tuple[str, str | None]]:
+    chosen = subject.order
+    if len(chosen) > _OPEN:
         named = {name for caution in subject.verdict.cautions for name in caution.about}
         chosen = (tuple(b for b in subject.order if b in named) or subject.order)[:_NOTED]
     for name, kind in FIGURES.items():
