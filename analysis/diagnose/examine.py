@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from ..pages.model import Page, page, section, table_of
 from ..pages.result import Result
 from ..record.environment import of_one_session
 from ..record.fleet import HostState
+from ..record.run_numbers import Better
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array as Floats
@@ -28,9 +29,6 @@ from . import cell_tests, host_tests, result
 from .cell_tests import LEAST, RunTable
 from .host_tests import HostTest, Movers
 from .result import Diagnosis, Finding
-
-if TYPE_CHECKING:
-    from ..record.run_numbers import Better
 
 _ANY_ORDER = ("session-shift", "host-sessions")  # the tests that do not look at the order of runs
 _LARGEST = 700.0  # of a logarithm
@@ -176,9 +174,7 @@ def _modal_cells(series: cell_tests.Series, unit: str) -> Iterator[Finding]:
         logs = np.log(values)
         if host_tests.clearness(logs, host_tests.two_means(logs)) < host_tests.CLEAR:
             continue
-        from .modes import modes_by_values  # takes half a second, for what is rare
-
-        labels = modes_by_values(values, stream(20_261_128, *names.values()))
+        labels = cell_tests.modes_by_values(values, stream(20_261_128, *names.values()))
         if labels is None:
             continue
         of_sessions = [labels[(session == one) & (labels >= 0)] for one in np.unique(session)]

@@ -19,17 +19,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
 from ...stats.samples import Array, Flags, Integers, read_only
-
-if TYPE_CHECKING:
-    from .covariates import Covariate, CovariateRuns
-    from .result import EffectOf
+from .covariates import Covariate, CovariateRuns
+from .result import EffectOf
 
 # of the largest: a direction, or a difference within sessions, that is smaller is none
 _SAME = 1e-9

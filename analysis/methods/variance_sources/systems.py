@@ -40,8 +40,9 @@ from ...pages.model import Caution, cautions_of, merged
 from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, Indices, read_only
 from ...words import Name
+from .across import REFERENCES, Across, Agreement, Ceiling, CovariateUsed, ResponseKind
 from .mixed_table import MixedTable, TableColumn, flag_columns, mixed_table, read_mixed_table
-from .result import REFERENCES, Across, Agreement, Ceiling, CovariateUsed, ResponseKind, Sources
+from .result import Sources
 
 FEWEST_ROWS = 50  # in which 10 folds and the rows that decide on trees leave 38 to learn from
 RESAMPLES = 500
