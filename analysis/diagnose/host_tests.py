@@ -451,7 +451,8 @@ _Seen = Scored | Parts
 
 def _moves(seen: _Seen, groups: Iterable[tuple[Flags, Flags]], risk: float) -> bool:
     """Tell whether groups of entries go together, each with its others, or show by themselves what all together do."""
-    total, variance = map(sum, zip(*(seen.moments(*both) for both in groups), strict=True))
+    each = ((0.0, 0.0), *(seen.moments(*both) for both in groups))
+    total, variance = map(sum, zip(*each, strict=True))
     return variance > 0 and float(ndtr(-total / math.sqrt(variance))) <= risk
 
 
