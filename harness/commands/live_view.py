@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.announcing import about, away
+from analysis.announcing import about, away, cells
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
@@ -183,7 +183,7 @@ class View:
     def _cell_text(self, room: int) -> str:
         """Say what is executed, or came out last: its value stays, and the spread goes first."""
         name, value, spread = self._cell()
-        if len(name) + len(value) + len(spread) > room:
+        if cells(name) + len(value) + len(spread) > room:
             spread = ""
         left = room - len(value) - len(spread)
         if left < _LEAST_NAME:
@@ -341,14 +341,14 @@ class OneLineView(View):
 def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
     """Say how large a campaign is, in one line."""
     protocol = campaign.protocol
-    cells = len(campaign.cells)
-    warmups = cells * protocol.warmups(sessions)
+    pairs = len(campaign.cells)
+    warmups = pairs * protocol.warmups(sessions)
     variants = counted(len(campaign.variants), "variant")
     benchmarks = counted(len(campaign.benchmarks), "benchmark")
     runs, most = str(protocol.runs), ""
     if protocol.stop is not None:
         runs, most = f"{protocol.stop.min_runs} to {protocol.runs}", "at most "
-    planned = runs_with_warmups(sessions * cells * protocol.runs + warmups, warmups)
+    planned = runs_with_warmups(sessions * pairs * protocol.runs + warmups, warmups)
     text = (
         f"{campaign.name} · {variants} x {benchmarks}"
         f" x {runs} run{'s' * (runs != '1')} x {counted(sessions, 'session')} = {most}{planned}"
@@ -508,10 +508,10 @@ class CompareView(OneLineView):
         words = look_text(one)
         parts = [f"{self._name(one.variant)}: {words}", runs, spent]
         parts += filter(None, [self._left(passed)])
-        while len(parts) > 1 and len(_MARK.join(parts)) > width:
+        while len(parts) > 1 and cells(_MARK.join(parts)) > width:
             parts.pop()
         text = _MARK.join(parts)
-        return text if len(text) <= width else words[:width]
+        return text if cells(text) <= width else words[:width]
 
     def _watched(self) -> CandidateLook | None:
         """Give the widest undecided candidate, or the leader of several, or the only one."""
