@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import plots
 from ..announcing import doing
 from ..history.judged import (
     History,
@@ -29,8 +28,9 @@ from ..history.sentences import (
 from ..pages import number_format as figures
 from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted
-from ..plots import Mark
+from ..plots import marks as plots
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
+from ..plots.marks import Mark
 from ..words import command_line, shorten
 from .assembling import Chapter, Report, html_page, sentence
 

@@ -13,15 +13,15 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from .. import plots
 from ..data.trial import Trial
 from ..diagnose.examine import diagnose_trial
 from ..diagnose.result import Diagnosis
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
-from ..plots import Mark
-from ..plots.axes import Scale, read_out
+from ..plots import marks as plots
+from ..plots.axes import Scale, ratio_ticks, read_out
+from ..plots.marks import Mark
 from ..words import shortened
 from .assembling import Chapter, chapter_of
 from .subject import Subject, abridging, hosts_of, level_of
@@ -305,7 +305,7 @@ def _picture(plot: _Timeline, noun: str, alt: str) -> Markup:
     top = _NUMBERS + len(lanes) * _LANE + 4.0
     bottom = top + _HEIGHT
     marks: list[Mark] = [plots.band(left, left + width, top, bottom, "panel") for left in lefts]
-    for tick in plots.ratio_ticks(plot.scale):
+    for tick in ratio_ticks(plot.scale):
         y = top + (1 - plot.scale.at(tick.value)) * _HEIGHT
         if top + 5 < y < bottom - 5:
             marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from analysis.plots import dots, plot
 from analysis.plots.axes import Scale, read_out
+from analysis.plots.marks import dots, plot
 from analysis.report import assembling as shell
 from analysis.report.assembling import Chapter, Report, html_page
 from tests.processes import wait_until
