@@ -395,8 +395,6 @@ def _printed(value: float, *, there: bool) -> str:
 #
 # References
 # ----------
-# .. [1] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
-#    computers", 18th International Symposium on High Performance Computer Architecture, 2012.
 # .. [2] E. C. Fieller, "Some problems in interval estimation", Journal of the Royal Statistical
 #    Society B 16, 1954.
 
