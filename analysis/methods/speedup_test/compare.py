@@ -609,8 +609,22 @@ def _judge(pairs: Sequence[_SamplePair], *, compatible: bool) -> tuple[SpeedupTe
         _check_range(names, np.concatenate([x, y], axis=1))
         decided = decide(x, y, levels, compatible=compatible)
         each = zip(where, names, _centres(x), _centres(y), decided, levels, strict=True)
-        sizes = {"runs_baseline": x.shape[1], "runs_candidate": y.shape[1]}
-        results |= {k: _result(sizes, *one) for k, *one in each}
+        for k, name, before, after, (mean, median), level in each:
+            figures: dict[str, Any] = {}
+            for centre, old, new in zip(CENTRES, before, after, strict=True):
+                word = result.WORDS[centre]
+                figures |= {f"{word}_baseline": old, f"{word}_candidate": new}
+                figures[f"speedup_{centre}"] = old / new
+            results[k] = SpeedupTest(
+                name=name,
+                runs_baseline=x.shape[1],
+                runs_candidate=y.shape[1],
+                **figures,
+                mean=mean,
+                median=median,
+                required=level,
+                cautions=result.benchmark_cautions(mean, median),
+            )
     return tuple(results[k] for k in range(len(pairs)))
 
 
@@ -630,22 +644,3 @@ def _centres(rows: Array) -> list[tuple[float, ...]]:
     scaled = np.ldexp(rows, -exponent[:, None])
     columns = (scaled.min(axis=1), scaled.mean(axis=1), np.median(scaled, axis=1))
     return list(zip(*(np.ldexp(column, exponent).tolist() for column in columns), strict=True))
-
-
-def _result(  # noqa: PLR0917 - the columns of `_judge`
-    sizes: Mapping[str, int],
-    name: str | None,
-    before: Sequence[float],
-    after: Sequence[float],
-    decided: tuple[Decision, Decision],
-    level: float | None,
-) -> SpeedupTest:
-    figures: dict[str, Any] = {}
-    for centre, old, new in zip(CENTRES, before, after, strict=True):
-        word = result.WORDS[centre]
-        figures |= {f"{word}_baseline": old, f"{word}_candidate": new}
-        figures[f"speedup_{centre}"] = old / new
-    mean, median = decided
-    said = result.benchmark_cautions(mean, median)
-    known = {**sizes, **figures, "mean": mean, "median": median}
-    return SpeedupTest(name=name, **known, required=level, cautions=said)
