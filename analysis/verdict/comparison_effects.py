@@ -23,12 +23,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from ..methods.multilevel.estimates import identity_pvalue, number_of
-from ..methods.multilevel.host_effects import (
-    UNKNOWN_ERROR,
-    differences_of,
-    error_of,
-    estimates_of,
-)
+from ..methods.multilevel.host_effects import differences_of, estimates_of
 from ..methods.multilevel.law import ErrorLaw, chances
 from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Line
@@ -351,8 +346,8 @@ def _compared(
         return
     both = [effects for _, *effects in pairs]
     logs = [[math.nan if x.speedup is None else math.log(x.speedup) for x in row] for row in both]
-    errors = [[error_of(x) if x.tested else UNKNOWN_ERROR for x in row] for row in both]
-    each = estimates_of(np.array(logs), errors, np.zeros((len(pairs), 2), dtype=np.int64))
+    known = [[x if x.tested else None for x in row] for row in both]
+    each = estimates_of(np.array(logs), known, np.zeros((len(pairs), 2), dtype=np.int64))
     chance = np.array([math.nan if _missing(*x) else _chance(*x) for x in both])
     found, d, shifts = differences_of(each, alpha=law.alpha, margin=margin, chance=chance)
     for k, (name, old, new) in enumerate(pairs):

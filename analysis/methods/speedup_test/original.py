@@ -72,42 +72,26 @@ def read_sample(path: Path, file: str) -> Array:
     except UnicodeDecodeError as error:
         why = f"it is no UTF-8 text (byte {error.start})"
         raise BadSampleError(f"File '{file}' is not readable: {why}") from None
-    lines = text.split("\n")
-    values = _at_once(text, lines)
-    if values is None:  # some line needs a closer look
-        each = (_value(file, k, line) for k, line in enumerate(lines, 1) if line.strip())
-        values = np.array(list(each))
-    if not values.size:
+    lines = enumerate(text.split("\n"), 1)
+    values = [_value(file, number, line) for number, line in lines if line.strip()]
+    if not values:
         raise BadSampleError(f"File '{file}' holds no value")
-    return values
-
-
-def _at_once(text: str, lines: list[str]) -> Array | None:
-    """Read the values fast; None where any line needs a closer look."""
-    if not text.isascii() or "_" in text:  # Python's own numbers may hold more than ours
-        return None
-    try:
-        values = np.array([float(line) for line in lines if line and not line.isspace()])
-    except ValueError:
-        return None
-    return values if (np.isfinite(values) & (values > 0)).all() else None
+    return np.array(values)
 
 
 def _value(file: str, number: int, line: str) -> float:
     text = line.strip()
+    if NUMBER.fullmatch(text) and 0 < (value := float(text)) < math.inf:
+        return value
     shown = text if len(text) <= 40 else f"{text[:39]}…"
+    what = f"{shown!r} is not a positive finite number"
     if not NUMBER.fullmatch(text):
         what = f"{shown!r} is not a number"
         if text == "NA":
             what = "NA is not a time; remove the line if this run was never measured"
         elif all(NUMBER.fullmatch(part) for part in re.split(r"[\s,;]+", text) if part):
             what = f"{shown!r} is not one number; write one a line, with a point for decimals"
-        raise BadSampleError(f"File '{file}', line {number}: {what}")
-    value = float(text)
-    if not (math.isfinite(value) and value > 0):
-        what = f"{shown!r} is not a positive finite number"
-        raise BadSampleError(f"File '{file}', line {number}: {what}")
-    return value
+    raise BadSampleError(f"File '{file}', line {number}: {what}")
 
 
 SHOWN = 20  # problems, or benchmarks, that one message lists
