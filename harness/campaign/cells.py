@@ -7,7 +7,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -41,10 +41,9 @@ from .scalar_kinds import (
     NAME,
     SEED_NAME,
     Filler,
-    TemplateError,
     known_here,
+    names_in,
     nearest,
-    parse_template,
 )
 from .schema import Table, completed, fields_of
 from .target_schema import EXPECT, METRIC, SERVICE, VARIANT
@@ -218,14 +217,10 @@ class CellMaker:
         scope = _Scope(entries=(variant,), values=values, who=who)
         kept = {}
         for name, (text, path) in scope.merged("env").items():
-            try:
-                names = parse_template(text).names
-            except TemplateError:
-                continue  # reported with the cells
-            if set(names) <= values.keys():
+            missing = {*names_in(text)} - values.keys()
+            if not missing:
                 kept[name] = self.filler.text(path, text, values, who)
             else:
-                missing = set(names) - values.keys()
                 on = "session" if missing <= {SEED_NAME, *self.ports} else "benchmark"
                 self.notes.append(
                     f"the build of '{variant.name}' is executed without the variable"
@@ -499,9 +494,6 @@ class SessionBuilds:
                 found[cell.variant].add(cell.cwd / name)
         return cls({variant: frozenset(map(_real, paths)) for variant, paths in found.items()})
 
-    def __bool__(self) -> bool:
-        return bool(self.places)
-
     def made(self, path: Path, variant: str) -> bool:
         """Tell whether the build of a variant makes the file, in each session anew."""
         real = Path(_real(path))
@@ -574,8 +566,9 @@ class ServiceMaker:
 
     def _read(self, name: str, given: Mapping[str, Any], defaults: Table) -> _Given:
         found = completed("services.*.", given, defaults)
-        names = frozenset(_names([found["command"], found["cwd"], found["env"], found["ready"]]))
-        return _Given(name, ("services", name), found, names)
+        ready = {**found["ready"], "output": None}  # a regex is no template
+        names = names_in([found["command"], found["cwd"], found["env"], ready])
+        return _Given(name, ("services", name), found, frozenset(names))
 
     def _look_at_ports(self, one: _Given, before: Sequence[_Given]) -> None:
         """Refuse ports of services that have none yet, and a service that is ready nobody knows when."""
@@ -659,20 +652,6 @@ class ServiceMaker:
 
     def _problem(self, path: Location, what: str, fix: str) -> None:
         self._filler.faults.report(path, what, fix, key=len(path) == 2)
-
-
-def _names(values: Iterable[Any]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str):
-            try:
-                yield from parse_template(value).names
-            except TemplateError:
-                continue  # reported where it is filled in
-        elif isinstance(value, Mapping):
-            # a regex is no template
-            yield from _names(item for key, item in value.items() if key != "output")
-        elif isinstance(value, list):
-            yield from _names(value)
 
 
 def has_port(service: Service) -> bool:

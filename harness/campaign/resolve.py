@@ -37,10 +37,9 @@ from .scalar_kinds import (
     NAME_NEEDS,
     SEED_NAME,
     Filler,
-    TemplateError,
     known_here,
+    names_in,
     nearest,
-    parse_template,
 )
 from .schema import (
     CHECKS,
@@ -196,7 +195,7 @@ class Resolver:
         if not isinstance(given, str):
             return {}
         found = {}
-        names = _names([given])
+        names = {*names_in(given)}
         for variant in self.variants:
             who = f"for variant {quote(variant.name)}"
             values = {**variant.values, "variant": variant.name}
@@ -420,7 +419,7 @@ class Resolver:
         plain = {("protocol",), ("isolation",), ("counters",), ("judge",), ("series",)}
         if any(place[:1] not in plain for place in self.faults.places):
             # What was left out may hold the template that uses a value: look at all texts.
-            shared |= _names(_texts(self.document.value, whole=True))
+            shared |= {*names_in(self.document.value)}
         done: set[Location] = set()
         for entry in [*self.variants, *self.benchmarks]:
             other = "benchmarks" if entry.path[0] == "variants" else "variants"
@@ -444,42 +443,15 @@ class Resolver:
         value: Any = self.document.value
         for step in path:
             value = value.get(step) if isinstance(value, dict) else None
-        if path[0] in _TEMPLATES:
-            return _names(_texts(value, whole=True))
-        return _names(_texts(value, whole=False, known=known_keys(path)))
-
-
-def _texts(
-    value: Any,  # noqa: ANN401 - any values
-    *,
-    whole: bool,
-    known: Sequence[str] = (),
-) -> Iterator[str]:
-    """Give the texts that are templates: all, or those of a variant or benchmark with its keys."""
-    if isinstance(value, str) and whole:
-        yield str(value)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, whole=whole)
-    elif isinstance(value, dict) and whole:
-        for item in value.values():
-            yield from _texts(item, whole=True)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            # A key that is unknown may be a misspelt one.
-            free = key not in known and not nearest(key, known)
-            if key not in {"matrix", "timeout", "stdout", "stderr"} and not free:
-                yield from _texts(item, whole=True)
-
-
-def _names(texts: Iterable[str]) -> set[str]:
-    names: set[str] = set()
-    for text in texts:
-        try:
-            names.update(parse_template(text).names)
-        except TemplateError:
-            continue  # reported where it is filled in
-    return names
+        if path[0] not in _TEMPLATES:  # it has values, too; an unknown key may be a misspelt one
+            known, given = known_keys(path), value if isinstance(value, dict) else {}
+            value = [
+                item
+                for key, item in given.items()
+                if key not in {"matrix", "timeout", "stdout", "stderr"}
+                and (key in known or nearest(key, known))
+            ]
+        return set(names_in(value))
 
 
 # --- Read a campaign file, choose a part of it, or write a first one.

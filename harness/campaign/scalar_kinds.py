@@ -7,6 +7,7 @@ switches are written without quotes and as in JSON.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -110,14 +111,23 @@ def text() -> Scalar:
     return Scalar(needs="a text", parse=str, form=form)
 
 
+def holding(
+    holds: Callable[[Any], object], give: Callable[[str], Any] = str
+) -> Callable[[str], Any]:
+    """Make what parses a text and refuses a value of which something does not hold."""
+
+    def parse(given: str) -> Any:  # noqa: ANN401 - as `give` gives it
+        value = give(given)
+        if not holds(value):
+            raise ValueError
+        return value
+
+    return parse
+
+
 def pattern(regex: str, meaning: str) -> Scalar:
     """Take a text of a given shape."""
-
-    def parse(given: str) -> str:
-        if not re.fullmatch(regex, given):
-            raise ValueError
-        return str(given)
-
+    parse = holding(lambda given: re.fullmatch(regex, given))
     return Scalar(needs=meaning, parse=parse, form={"type": "string", "pattern": f"^({regex})$"})
 
 
@@ -141,11 +151,6 @@ def choice(*words: str) -> Scalar:
     """Take one of a few words."""
     many = len(words) >= 8
 
-    def parse(given: str) -> str:
-        if given not in words:
-            raise ValueError
-        return str(given)
-
     def fix(value: object) -> str | None:
         near = nearest(value, words) if isinstance(value, str) else None
         text = f"did you mean '{near}'? " if near else ""
@@ -154,6 +159,7 @@ def choice(*words: str) -> Scalar:
         return text.strip() or None
 
     needs = "a known name" if many else one_of(words)
+    parse = holding(words.__contains__)
     return Scalar(needs=needs, parse=parse, form={"enum": list(words)}, fix=fix)
 
 
@@ -264,25 +270,14 @@ def whole(minimum: int, maximum: int) -> Scalar:
 
 def share(maximum: int) -> Scalar:
     """Take a number above 0, at most a bound: a part of a whole such as 0.015."""
-
-    def parse(given: str) -> float:
-        number = float(_number(given))
-        if not 0 < number <= maximum:
-            raise ValueError
-        return number
-
+    parse = holding(lambda number: 0 < number <= maximum, lambda given: float(_number(given)))
     form = {"type": "number", "exclusiveMinimum": 0, "maximum": maximum}
     return unquoted(f"a number such as 0.015, more than 0 and at most {maximum}", parse, form)
 
 
 def quantile() -> Scalar:
     """Take a number between 0 and 1, such as 0.99; a percentage is pointed out."""
-
-    def parse(given: str) -> float:
-        number = float(_number(given))
-        if not 0 < number < 1:
-            raise ValueError
-        return number
+    parse = holding(lambda number: 0 < number < 1, lambda given: float(_number(given)))
 
     def fix(value: object) -> str | None:
         text = str(value).removeprefix("p").removesuffix("%").strip()
@@ -450,6 +445,16 @@ def parse_template(text: str) -> Template:
             raise TemplateError(what, token, f"write '{token * 2}' for a brace")
     texts[-1] += text[end:]
     return Template(texts=tuple(texts), names=tuple(names))
+
+
+def names_in(part: object) -> Iterator[str]:
+    """Give the names in all texts of a part of a campaign's file; what is no template is reported where it is filled in."""
+    if isinstance(part, str):
+        with contextlib.suppress(TemplateError):
+            yield from parse_template(part).names
+    elif isinstance(part, Mapping | list):
+        for one in part.values() if isinstance(part, Mapping) else part:
+            yield from names_in(one)
 
 
 _SHELL_SIGNS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "&>"})

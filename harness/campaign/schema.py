@@ -640,27 +640,18 @@ def resolved_text(campaign: Campaign) -> bytes:
     return json.dumps(stored, indent=2, allow_nan=False).encode() + b"\n"
 
 
-def stored_defaults(text: bytes) -> Table:
-    """Read the defaults back."""
-    found = _table(text, "defaults")
-    if found is None:
-        raise ValueError("it holds no defaults")
-    return found
-
-
-def stored_own_defaults(text: bytes) -> Table:
-    """Read back the own defaults of whoever began a trial of version 0.2.0; nothing where there were none."""
-    return _table(text, "own_defaults") or {}
-
-
-def _table(text: bytes, name: str) -> Table | None:
+def stored_defaults(text: bytes) -> tuple[Table, Table]:
+    """Read the defaults back, and the own ones of whoever began a trial of version 0.2.0: none of any other trial."""
     stored: Any = parse(text.strip())
-    if not isinstance(stored, dict):
-        raise ValueError("it holds no defaults")  # noqa: TRY004 - one way out for every wrong text
-    table = stored.get(name)
-    if table is not None and not isinstance(table, dict):
-        raise ValueError(f"its {name} are not a table")
-    for key, value in (table or {}).items():
-        if not is_default(key, value):
-            raise ValueError(f"{key} cannot have had the default that stands there")
-    return table
+    if not isinstance(stored, dict) or stored.get("defaults") is None:
+        raise ValueError("it holds no defaults")
+    tables: list[Table] = []
+    for name in ("defaults", "own_defaults"):
+        table = {} if stored.get(name) is None else stored[name]
+        if not isinstance(table, dict):
+            raise ValueError(f"its {name} are not a table")  # noqa: TRY004 - one way out for every wrong text
+        for key, value in table.items():
+            if not is_default(key, value):
+                raise ValueError(f"{key} cannot have had the default that stands there")
+        tables.append(table)
+    return tables[0], tables[1]

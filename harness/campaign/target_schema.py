@@ -32,6 +32,7 @@ from .scalar_kinds import (
     choice,
     duration,
     either,
+    holding,
     name,
     pattern,
     quantile,
@@ -67,12 +68,6 @@ STEPS = Forms(
 )
 
 
-def _not_empty(given: str) -> str:
-    if not given:
-        raise ValueError
-    return given
-
-
 def _shell_of_build(given: str) -> tuple[str, str] | None:
     if given == "shell":
         return "'shell' stands inside 'run' here", "write run: {shell: TEXT}"
@@ -82,7 +77,7 @@ def _shell_of_build(given: str) -> tuple[str, str] | None:
 _FILE = dataclasses.replace(
     TEXT,
     needs="the name of a file",
-    parse=_not_empty,
+    parse=holding(bool),
     form=TEXT.form | {"pattern": "^[^\\u0000]+$"},
 )
 BUILD = Section(

@@ -63,17 +63,12 @@ class Checkup:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types: host, cpus, findings and how many there are of each."""
-        plan = self.plan
+        named = ("targets", "reserved", "housekeeping", "cautions")
+        cpus = {name: getattr(self.plan, name, None) for name in named}
+        listed = {name: None if one is None else list(one) for name, one in cpus.items()}
         return {
             "host": self.state.to_dict(),
-            "cpus": None
-            if plan is None
-            else {
-                "targets": None if plan.targets is None else list(plan.targets),
-                "reserved": list(plan.reserved),
-                "housekeeping": list(plan.housekeeping),
-                "cautions": list(plan.cautions),
-            },
+            "cpus": None if self.plan is None else listed,
             "findings": [finding.to_dict() for finding in self.findings],
             "counts": {status: self._count(status) for status in _ORDER},
         }
@@ -204,16 +199,11 @@ def check_up(
             gaps=gaps,
             events=events,
         )
-    findings = tuple(
-        finding
-        for finding in check_before(situation)
-        if finding.check != "counters" or events is not None  # a campaign may count nothing
-    )
     moving = {f.check: f for f in check_between(before, situation.counters, _LOOK_S, cpus=measured)}
     # what was seen happening is preferred, if it is worse than what stands still
     findings = tuple(
         max(finding, moving.get(finding.check, finding), key=lambda one: _ORDER.index(one.status))
-        for finding in findings
+        for finding in check_before(situation)
     )
     tuned = finding_of_tuning()
     findings += () if tuned is None else (tuned,)

@@ -14,8 +14,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -143,8 +143,15 @@ class ProcessorTime:
         return total
 
 
-class CounterReader:
-    """Reads counters again and again, with the files kept open: the part of `Host` that is asked between runs."""
+class Host:
+    """The one reader of /proc and /sys below `root`: of the real host, or of a recorded tree. It changes nothing.
+
+    A value that the kernel does not show, or that this process may not read, is None: never a guess.
+
+    Notes
+    -----
+    Close it, or use it as a context manager: what is read between runs is kept open.
+    """
 
     def __init__(self, root: Path = Path("/")) -> None:
         self.root, self._tree = root, Tree(root)
@@ -152,6 +159,12 @@ class CounterReader:
         self._stat_bytes: int | None = None
         self._sensors: tuple[str, ...] | None = None
         self._log: KernelLog | None = None
+
+    def __enter__(self) -> Host:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close what is kept open."""
@@ -212,25 +225,18 @@ class CounterReader:
         cpus = cpus or usable(self._tree, online(self._tree))
         self._log = self._log or KernelLog(self._tree)
         load = (self._tree.text(LOADAVG) or "").split()
-        running = re.search(r"^procs_running (\d+)", self._tree.text(STAT) or "", re.MULTILINE)
-        available = re.search(
-            r"^MemAvailable:\s*(\d+) kB", self._tree.text("/proc/meminfo") or "", re.M
-        )
+        running = self._tree.first(STAT, r"^procs_running (\d+)")
         frequencies = {cpu: self.frequency_khz(cpu) for cpu in cpus}
         governors = {cpu: self._tree.text(cpufreq(cpu, "scaling_governor")) for cpu in cpus}
         unified, first = own_cgroups(self._tree)
-        counts = [
-            int(match.group(1))
-            for folder in (*unified, *first)
-            if (text := self._tree.text(f"{folder}/cpu.stat"))
-            and (match := re.search(r"^nr_throttled (\d+)$", text, re.MULTILINE))
-        ]
+        stats = [f"{folder}/cpu.stat" for folder in (*unified, *first)]
+        counts = [self._tree.first(path, r"^nr_throttled (\d+)$") for path in stats]
         return HostCounters(
             cpus=cpus,
             uptime_s=_real(self._tree.text("/proc/uptime")),
             load_1min=_real(" ".join(load)),
             # The process that reads is running while it reads.
-            runnable=None if running is None else max(0, int(running.group(1)) - 1),
+            runnable=None if running is None else max(0, int(running) - 1),
             steal_s=self.steal_s(cpus),
             busy_s=self._busy_s(cpus),
             busy_all_s=self._busy_s(()),
@@ -238,10 +244,10 @@ class CounterReader:
             irqs=self._irqs(cpus),
             swapped_in_pages=self._vmstat("pswpin"),
             swapped_out_pages=self._vmstat("pswpout"),
-            memory_available_bytes=None if available is None else int(available.group(1)) * 1024,
+            memory_available_bytes=facts.meminfo(self._tree, "MemAvailable"),
             throttled=self._throttled(cpus),
             cooling=self._cooling(),
-            quota_throttled=sum(counts) if counts else None,
+            quota_throttled=sum(map(int, filter(None, counts))) if any(counts) else None,
             temperature_c=self.temperature_c(),
             frequency_khz={cpu: value for cpu, value in frequencies.items() if value is not None},
             governors={cpu: value for cpu, value in governors.items() if value is not None},
@@ -251,8 +257,7 @@ class CounterReader:
         )
 
     def _vmstat(self, name: str) -> int | None:
-        match = re.search(rf"^{name} (\d+)$", self._tree.text(VMSTAT) or "", re.MULTILINE)
-        return None if match is None else int(match.group(1))
+        return whole(self._tree.first(VMSTAT, rf"^{name} (\d+)$"))
 
     def _irqs(self, cpus: tuple[int, ...]) -> dict[str, int] | None:
         lines = (self._tree.text(INTERRUPTS) or "").splitlines()
@@ -297,6 +302,103 @@ class CounterReader:
         known = {path: state for path, state in states.items() if state is not None}
         return tuple(path for path, state in known.items() if state > 0) if known else None
 
+    # ---- what stands still, and other programs
+
+    def read(self, cpus: tuple[int, ...] = ()) -> HostState:
+        """Read everything that stands still during a session."""
+        tree = self._tree
+        topology = facts.topology(tree)
+        usable = facts.usable(tree, topology.numbers)
+        measured = cpus or usable
+        # kernels before 6.1 do not show it as a file; on another root there is nobody to ask
+        machine = os.uname().machine if self.root == Path("/") else None
+        fields = facts.cpuinfo(tree)
+        virtual, virtual_path = facts.virtual(tree, fields)
+        container, container_path = facts.container(tree)
+        quota, quota_known, quota_path = facts.quota(tree)
+        sensors = facts.sensors(tree)
+        limits = [limit for _, limit in sensors if limit is not None]
+        base = facts.CPU
+        throttled = (f"{base}/cpu{n}/thermal_throttle/core_throttle_count" for n in measured)
+        return HostState(
+            cpus=measured,
+            architecture=tree.text("/proc/sys/kernel/arch") or machine,
+            distribution=facts.distribution(tree),
+            cpu_model=facts.cpu_model(tree, fields),
+            microcode=tree.text(f"{base}/cpu0/microcode/version") or fields.get("microcode"),
+            flags_sha256=facts.flags_sha256(fields),
+            topology=topology,
+            usable=usable,
+            isolated=facts.isolated(tree),
+            turbo=facts.turbo(tree, measured),
+            smt_active=facts.smt_active(tree, topology),
+            clocksources=tuple((tree.text(facts.CLOCKSOURCES) or "").split()),
+            virtual=virtual,
+            virtual_path=virtual_path,
+            container=container,
+            container_path=container_path,
+            quota_cpus=quota,
+            quota_known=quota_known,
+            quota_path=quota_path,
+            cgroup=own_group(tree),
+            memory_total_bytes=facts.meminfo(tree, "MemTotal"),
+            swap_total_bytes=facts.meminfo(tree, "SwapTotal"),
+            temperature_path=sensors[0][0] if sensors else None,
+            temperature_limit_c=min(limits, default=None),
+            throttle_path=next(filter(tree.exists, throttled), None),
+            supplies=facts.supplies(tree),
+            energy=energy_zones(tree),
+            device_irqs=facts.device_irqs(tree),
+            vulnerabilities=facts.vulnerabilities(tree),
+            **{name: getattr(tree, how)(path) for name, (path, how) in IN_FILES.items()},
+        )
+
+    def gaps(
+        self, cpus: tuple[int, ...] | None, seconds: float, *, priority: int = 0, nice: int = 0
+    ) -> GapLook:
+        """Look for `seconds` how much of the CPUs others take; see `look_for_gaps`."""
+        if self.root != Path("/"):
+            return GapLook(problem="a recorded host has no CPUs to look at")
+        if not cpus:
+            return look_for_gaps(cpus, seconds)  # says why nothing is looked at
+        began, before = time.monotonic(), processor_times()
+        look = look_for_gaps(cpus, seconds, priority=priority, nice=nice)
+        after, elapsed = processor_times(), time.monotonic() - began
+        return replace(look, busiest=busiest(before, after, elapsed))
+
+    def others_logged_in(self) -> int | None:
+        """Count the users that are logged in besides the caller; None where nobody keeps a list, or can tell."""
+        if self.root != Path("/") or not Path(LOGINS).exists():
+            return None
+        try:
+            return len({user.name for user in psutil.users()} - {getpass.getuser()})
+        except (OSError, KeyError):  # a list that may not be read; a user without a name
+            return None
+
+    def own_group(self) -> OwnGroup | None:
+        """Give the cgroup of version 2 in which this process is now."""
+        return own_group(self._tree)
+
+    def thread_count(self, pid: int) -> int | None:
+        """Give how many threads the process has, or None when it is gone."""
+        return whole(self._tree.first(f"/proc/{pid}/status", r"^Threads:\s*(\d+)"))
+
+    def machine_id(self) -> str | None:
+        """Give the SHA-256 of the machine's id: it tells hosts apart and names none."""
+        for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+            text = self._tree.text(path)
+            if text and text != "uninitialized":
+                return hashlib.sha256(text.encode()).hexdigest()
+        return None
+
+    def boot_id(self) -> str | None:
+        """Give the id of this boot: another one after a restart of the host."""
+        return self._tree.text("/proc/sys/kernel/random/boot_id")
+
+    def umask(self) -> str | None:
+        """Give this process's umask in octal; asking the kernel to set it would race."""
+        return self._tree.first("/proc/self/status", r"^Umask:\s*([0-7]+)")
+
 
 def _real(text: str | None) -> float | None:
     match = re.match(r"\d{1,12}(?:\.\d+)?(?=\s|$)", text or "")
@@ -306,24 +408,22 @@ def _real(text: str | None) -> float | None:
 Times = Mapping[tuple[int, float], tuple[str, float]]
 
 
-def processor_times(root: Path) -> Times:
+def processor_times() -> Times:
     """Give the name and the processor time so far (seconds) of each process but this one.
 
     A process is its number and the time at which it began.
     """
     found: dict[tuple[int, float], tuple[str, float]] = {}
-    with _below(root):
-        own = os.getpid() if root == Path("/") else None
-        for pid in psutil.pids() if (root / "proc").is_dir() else ():
-            try:
-                process = psutil.Process(pid)
-                with process.oneshot():
-                    used = process.cpu_times()
-                    key = (pid, process.create_time())
-                    found[key] = (process.name(), used.user + used.system)
-            except (psutil.Error, OSError, ValueError, IndexError):
-                continue  # it has ended meanwhile, is not ours to read, or was recorded in part
-    return {key: value for key, value in found.items() if key[0] != own}
+    for pid in set(psutil.pids()) - {os.getpid()}:
+        try:
+            process = psutil.Process(pid)
+            with process.oneshot():
+                used = process.cpu_times()
+                key = (pid, process.create_time())
+                found[key] = (process.name(), used.user + used.system)
+        except (psutil.Error, OSError, ValueError, IndexError):
+            continue  # it has ended meanwhile, or is not ours to read
+    return found
 
 
 def busiest(before: Times, after: Times, elapsed_s: float, most: int = 3) -> tuple[Busy, ...]:
@@ -340,26 +440,6 @@ def busiest(before: Times, after: Times, elapsed_s: float, most: int = 3) -> tup
         for name, seconds in ranked[:most]
         if seconds > 0 and elapsed_s > 0
     )
-
-
-def others_logged_in(root: Path) -> int | None:
-    """Count the users that are logged in besides the one who asks; None where nobody keeps a list."""
-    if root != Path("/") or not Path(LOGINS).exists():
-        return None
-    try:
-        return len({user.name for user in psutil.users()} - {getpass.getuser()})
-    except (OSError, KeyError):  # a list that may not be read; a user without a name
-        return None
-
-
-@contextmanager
-def _below(root: Path) -> Iterator[None]:
-    usual = psutil.PROCFS_PATH
-    psutil.PROCFS_PATH = str(root / "proc")
-    try:
-        yield
-    finally:
-        psutil.PROCFS_PATH = usual
 
 
 _SCRIPT = shipped("harness/host/gap_probe.py")
@@ -478,116 +558,3 @@ def _stolen(before: ProcessorTime, after: ProcessorTime) -> dict[str, float] | N
     old = before.stolen_by_cpu()
     parts = ((n, ticks - old[n]) for n, ticks in after.stolen_by_cpu().items() if n in old)
     return {str(number): ticks * after.tick_s for number, ticks in parts if ticks}
-
-
-# --- The one reader of /proc and /sys, through ``Host(root)``; nothing here changes the host.
-#
-# A value that the kernel does not show, or that this process may not read, is ``None``: never a
-# guess.
-
-
-class Host(CounterReader):
-    """Reads the host below `root`: the real one, or a recorded tree.
-
-    Notes
-    -----
-    Close it, or use it as a context manager: what is read between runs is kept open.
-    """
-
-    def __enter__(self) -> Host:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
-    def read(self, cpus: tuple[int, ...] = ()) -> HostState:
-        """Read everything that stands still during a session."""
-        tree = self._tree
-        topology = facts.topology(tree)
-        usable = facts.usable(tree, topology.numbers)
-        measured = cpus or usable
-        # kernels before 6.1 do not show it as a file; on another root there is nobody to ask
-        machine = os.uname().machine if self.root == Path("/") else None
-        fields = facts.cpuinfo(tree)
-        virtual, virtual_path = facts.virtual(tree, fields)
-        container, container_path = facts.container(tree)
-        quota, quota_known, quota_path = facts.quota(tree)
-        sensors = facts.sensors(tree)
-        limits = [limit for _, limit in sensors if limit is not None]
-        base = facts.CPU
-        throttled = (f"{base}/cpu{n}/thermal_throttle/core_throttle_count" for n in measured)
-        return HostState(
-            cpus=measured,
-            architecture=tree.text("/proc/sys/kernel/arch") or machine,
-            distribution=facts.distribution(tree),
-            cpu_model=facts.cpu_model(tree, fields),
-            microcode=tree.text(f"{base}/cpu0/microcode/version") or fields.get("microcode"),
-            flags_sha256=facts.flags_sha256(fields),
-            topology=topology,
-            usable=usable,
-            isolated=facts.isolated(tree),
-            turbo=facts.turbo(tree, measured),
-            smt_active=facts.smt_active(tree, topology),
-            clocksources=tuple((tree.text(facts.CLOCKSOURCES) or "").split()),
-            virtual=virtual,
-            virtual_path=virtual_path,
-            container=container,
-            container_path=container_path,
-            quota_cpus=quota,
-            quota_known=quota_known,
-            quota_path=quota_path,
-            cgroup=own_group(tree),
-            memory_total_bytes=facts.meminfo(tree, "MemTotal"),
-            swap_total_bytes=facts.meminfo(tree, "SwapTotal"),
-            temperature_path=sensors[0][0] if sensors else None,
-            temperature_limit_c=min(limits, default=None),
-            throttle_path=next(filter(tree.exists, throttled), None),
-            supplies=facts.supplies(tree),
-            energy=energy_zones(tree),
-            device_irqs=facts.device_irqs(tree),
-            vulnerabilities=facts.vulnerabilities(tree),
-            **{name: getattr(tree, how)(path) for name, (path, how) in IN_FILES.items()},
-        )
-
-    def gaps(
-        self, cpus: tuple[int, ...] | None, seconds: float, *, priority: int = 0, nice: int = 0
-    ) -> GapLook:
-        """Look for `seconds` how much of the CPUs others take; see `look_for_gaps`."""
-        if self.root != Path("/"):
-            return GapLook(problem="a recorded host has no CPUs to look at")
-        if not cpus:
-            return look_for_gaps(cpus, seconds)  # says why nothing is looked at
-        began, before = time.monotonic(), processor_times(self.root)
-        look = look_for_gaps(cpus, seconds, priority=priority, nice=nice)
-        after, elapsed = processor_times(self.root), time.monotonic() - began
-        return replace(look, busiest=busiest(before, after, elapsed))
-
-    def others_logged_in(self) -> int | None:
-        """Count the users that are logged in besides the caller; None where nobody can tell."""
-        return others_logged_in(self.root)
-
-    def own_group(self) -> OwnGroup | None:
-        """Give the cgroup of version 2 in which this process is now."""
-        return own_group(self._tree)
-
-    def thread_count(self, pid: int) -> int | None:
-        """Give how many threads the process has, or None when it is gone."""
-        match = re.search(r"^Threads:\s*(\d+)", self._tree.text(f"/proc/{pid}/status") or "", re.M)
-        return None if match is None else int(match.group(1))
-
-    def machine_id(self) -> str | None:
-        """Give the SHA-256 of the machine's id: it tells hosts apart and names none."""
-        for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
-            text = self._tree.text(path)
-            if text and text != "uninitialized":
-                return hashlib.sha256(text.encode()).hexdigest()
-        return None
-
-    def boot_id(self) -> str | None:
-        """Give the id of this boot: another one after a restart of the host."""
-        return self._tree.text("/proc/sys/kernel/random/boot_id")
-
-    def umask(self) -> str | None:
-        """Give this process's umask in octal; asking the kernel to set it would race."""
-        match = re.search(r"^Umask:\s*([0-7]+)", self._tree.text("/proc/self/status") or "", re.M)
-        return None if match is None else match.group(1)

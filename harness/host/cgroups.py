@@ -160,12 +160,6 @@ class RunGroups:
         os.close(self.fd)
         self.fd = -1
 
-    def __enter__(self) -> RunGroups:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
-
 
 def remove_left(above: Path) -> int:
     """Remove the folders that killed fairtrials left in a group; give how many.

@@ -9,6 +9,7 @@ import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -17,9 +18,6 @@ from analysis.words import quoted
 
 from .counter_events import EVENTS, SOFTWARE, RawEvent, RawEventError, parse_raw, parse_terms
 from .state import PARANOID, CountedEvent, CounterLook, MissingEvent, Tree, format_cpus
-
-# --- The kernel's units that count (PMUs), and what they take for an event's name on this host.
-
 
 # --- The system call perf_event_open(2): what it gets.
 
@@ -65,22 +63,19 @@ def event_attributes(
     return bytes(laid)
 
 
-class PerfNumbers(NamedTuple):
-    """The numbers of a kind of machine: of the system call, and of the ioctl that enables an event."""
-
-    call: int
-    enable: int = 0x2400
-
-
-# Little-endian ones of 64 bits, by the name that uname gives.
-MACHINES: Mapping[str, PerfNumbers] = {
-    "x86_64": PerfNumbers(call=298),
-    "aarch64": PerfNumbers(call=241),
-    "riscv64": PerfNumbers(call=241),
-    "loongarch64": PerfNumbers(call=241),
-    "ppc64le": PerfNumbers(call=319, enable=0x20002400),
+_ENABLE = 0x2400
+# The number of the system call, and that of the ioctl that enables an event, of little-endian
+# machines of 64 bits, by the name that uname gives.
+MACHINES: Mapping[str, tuple[int, int]] = {
+    "x86_64": (298, _ENABLE),
+    "aarch64": (241, _ENABLE),
+    "riscv64": (241, _ENABLE),
+    "loongarch64": (241, _ENABLE),
+    "ppc64le": (319, 0x20002400),
 }
 
+
+# --- The kernel's units that count (PMUs), and what they take for an event's name on this host.
 
 DEVICES: Final = "/sys/bus/event_source/devices"
 
@@ -239,18 +234,6 @@ class Resolved:
     needs_kernel: bool = False
     may_be_still: bool = False
 
-    def attributes(self, *, counting: bool, user_only: bool, pinned: bool = False) -> bytes:
-        """Give what the event is opened with: for counting runs, or to see whether it can be had."""
-        return event_attributes(
-            self.kind,
-            self.words,
-            disabled=counting or pinned,
-            inherit=counting,
-            on_exec=counting,
-            pinned=pinned,
-            user_only=user_only,
-        )
-
 
 def resolve_event(name: str, raw: str | None, pmus: Pmus) -> Resolved | MissingEvent:
     """Find one event on a host; it may be known to be missing before the kernel is asked."""
@@ -316,8 +299,8 @@ class CounterPlan:
         if machine is None or not self.resolved:
             return None
         return {
-            "call": machine.call,
-            "enable": machine.enable,
+            "call": machine[0],
+            "enable": machine[1],
             "share": self.share,
             "ours": _OURS,
             "events": [
@@ -350,11 +333,12 @@ def plan_of(
 
 def _ways(event: Resolved) -> list[dict[str, bytes]]:
     """Give the attributes with which the launcher counts an event, and tries whether it fits."""
+    opened = partial(event_attributes, event.kind, event.words)
     return [
         {
-            "count": event.attributes(counting=True, user_only=user_only),
-            "first": event.attributes(counting=False, user_only=user_only, pinned=True),
-            "other": event.attributes(counting=False, user_only=user_only),
+            "count": opened(disabled=True, inherit=True, on_exec=True, user_only=user_only),
+            "first": opened(disabled=True, pinned=True, user_only=user_only),
+            "other": opened(user_only=user_only),
         }
         for user_only in ((False,) if event.needs_kernel else (False, True))
     ]

@@ -43,16 +43,15 @@ _ZONES = re.compile(r"x86_pkg_temp|cpu.*|soc.*|pkg.*|.*-cpu.*", re.IGNORECASE)
 
 def meminfo(tree: Tree, name: str) -> int | None:
     """Give one line of /proc/meminfo in bytes."""
-    match = re.search(rf"^{name}:\s*(\d+) kB", tree.text(MEMINFO) or "", re.MULTILINE)
-    return None if match is None else int(match.group(1)) * 1024
+    found = tree.first(MEMINFO, rf"^{name}:\s*(\d+) kB")
+    return None if found is None else int(found) * 1024
 
 
 def distribution(tree: Tree) -> str | None:
     """Give the distribution's name from os-release."""
     for path in ("/etc/os-release", "/usr/lib/os-release"):
-        match = re.search(r'^PRETTY_NAME="?([^"\n]+)"?', tree.text(path) or "", re.MULTILINE)
-        if match:
-            return match.group(1).strip()
+        if found := tree.first(path, r'^PRETTY_NAME="?([^"\n]+)"?'):
+            return found.strip()
     return None
 
 
@@ -238,12 +237,9 @@ def missing_for(limits: Mapping[str, int], controllers: Collection[str]) -> str 
     return next((name for name in GROUP_LIMITS if name in limits and name not in controllers), None)
 
 
-_OWN = re.compile(r"^0::(/.*)$", re.MULTILINE)
-
-
 def own_group(tree: Tree) -> OwnGroup | None:
     """Give the own cgroup; None where no version 2 is mounted, or where it cannot be seen from here."""
-    own = _OWN.search(tree.text("/proc/self/cgroup") or "")
+    own = tree.first("/proc/self/cgroup", r"^0::(/.*)$")
     if own is None:
         return None
     # list the mounts of cgroup version 2: (the group that is mounted, where)
@@ -255,7 +251,7 @@ def own_group(tree: Tree) -> OwnGroup | None:
         if len(words) > 4 and after.split(" ", 1)[0] == "cgroup2":
             found.append((_plain(words[3]), _plain(words[4]).rstrip("/")))
     for root, place in found:
-        inside = _below(own.group(1), root)
+        inside = _below(own, root)
         if inside is None:
             continue
         path = (place + inside).rstrip("/") or "/"
@@ -411,11 +407,11 @@ def _positive(number: int | None) -> int | None:
 
 def usable(tree: Tree, available: tuple[int, ...]) -> tuple[int, ...]:
     """Give the online CPUs inside this process's affinity; all online ones when it is not shown."""
-    match = re.search(r"^Cpus_allowed_list:\s*(\S+)", tree.text("/proc/self/status") or "", re.M)
-    if match is None:
+    listed = tree.first("/proc/self/status", r"^Cpus_allowed_list:\s*(\S+)")
+    if listed is None:
         return available
     try:
-        allowed = set(parse_cpus(match.group(1)))
+        allowed = set(parse_cpus(listed))
     except ValueError:
         return available
     return tuple(number for number in available if number in allowed)

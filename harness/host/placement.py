@@ -185,12 +185,8 @@ def _plan(
 # --- The CPUs of services: apart from the measured ones and from fairtrial's, as far as there are enough.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CpuWish:
-    """What a service asks for: ``auto`` or CPUs, and whether these may be the runs' or fairtrial's too."""
-
-    cpus: Literal["auto"] | tuple[int, ...]
-    share: bool = False
+# ``auto`` or CPUs, and whether these may be those of the runs or of fairtrial too
+CpuWish = tuple[Literal["auto"] | tuple[int, ...], bool]
 
 
 def with_services(
@@ -203,10 +199,10 @@ def with_services(
     """
     if not wishes:
         return plan
-    for name, wish in wishes.items():
-        if wish.cpus != "auto":
-            _refuse_cpus(plan, name, wish.cpus, usable, share=wish.share)
-    asks = [name for name, wish in wishes.items() if wish.cpus == "auto"]
+    for name, (cpus, share) in wishes.items():
+        if cpus != "auto":
+            _refuse_cpus(plan, name, cpus, usable, share=share)
+    asks = [name for name, (cpus, _) in wishes.items() if cpus == "auto"]
     housekeeping, cautions = plan.housekeeping, plan.cautions
     if plan.targets is None:
         automatic = tuple(number for number in topology.numbers if number in set(usable))
@@ -215,15 +211,15 @@ def with_services(
             what = "services are not pinned, as the targets are not: they may take each other's CPU"
             cautions = (*cautions, what)
     else:
-        named = {name: set(wish.cpus) for name, wish in wishes.items() if wish.cpus != "auto"}
-        alone = {n for name, cpus in named.items() if not wishes[name].share for n in cpus}
+        named = {name: set(cpus) for name, (cpus, _) in wishes.items() if cpus != "auto"}
+        alone = {n for name, cpus in named.items() if not wishes[name][1] for n in cpus}
         kept = tuple(n for n in plan.housekeeping if n not in set(plan.reserved) | alone)
         if alone and not kept:
             what = f"the services on CPU {format_cpus(tuple(alone))} ({', '.join(named)}) leave none to fairtrial itself"
             fix = f"write 'share_cpus: on' there, or name fewer of CPUs {format_cpus(usable)}"
             raise HostError(what, f"services.*.cpus; targets on {format_cpus(plan.targets)}", fix)
         housekeeping = automatic = kept or plan.housekeeping
-        if asks and not all(wishes[name].share for name in asks):
+        if asks and not all(wishes[name][1] for name in asks):
             ours, others = _apart(kept, set().union(*named.values()), topology)
             if others:
                 housekeeping, automatic = ours, others
@@ -234,9 +230,7 @@ def with_services(
                 cautions = (*cautions, what)
         before = f"fairtrial on {format_cpus(plan.housekeeping)}"
         text = plan.text.replace(before, f"fairtrial on {format_cpus(housekeeping)}")
-    chosen = {
-        name: automatic if wish.cpus == "auto" else wish.cpus for name, wish in wishes.items()
-    }
+    chosen = {name: automatic if cpus == "auto" else cpus for name, (cpus, _) in wishes.items()}
     own = {number for cpus in chosen.values() for number in cpus} - set(housekeeping)
     places = sorted({format_cpus(cpus) for cpus in chosen.values()})
     return dataclasses.replace(

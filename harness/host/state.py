@@ -98,8 +98,12 @@ class Tree:
 
     def chosen(self, path: str) -> str | None:
         """Give the bracketed word of a choice such as ``always [madvise] never``, or None."""
-        match = re.search(r"\[([^\]\s]+)\]", self.text(path) or "")
-        return match.group(1) if match else None
+        return self.first(path, r"\[([^\]\s]+)\]")
+
+    def first(self, path: str, pattern: str) -> str | None:
+        """Give the group of what a pattern finds first in the file's text, line by line; or None."""
+        match = re.search(pattern, self.text(path) or "", re.MULTILINE)
+        return None if match is None else match[1]
 
     def names(self, path: str) -> tuple[str, ...] | None:
         """Give the sorted names in a directory, or None when it cannot be listed."""
@@ -239,8 +243,7 @@ class MissingEvent:
 class CounterLook:
     """What became of the events that were wanted, in their order.
 
-    `places` says where in the launcher's list each counted one stands. `wanted` is whether a campaign
-    wants them, and not only the doctor; `paranoid` the kernel's setting.
+    `wanted` is whether a campaign wants them, and not only the doctor; `paranoid` the kernel's setting.
     """
 
     counted: tuple[CountedEvent, ...]

@@ -23,8 +23,8 @@ from ..campaign.model import Build, Campaign, Cell, Command, Isolation, Service
 from ..errors import LauncherDiedError, LaunchError
 from ..host.executables import sha256_file
 from .client import LauncherClient
-from .exchange import Execution, LaunchRequest, children, descendants
-from .matching import Interrupted, Interrupts, last_output, opened_output
+from .exchange import Execution, LaunchRequest, children, descendants, stat_of
+from .matching import Interrupted, Interrupts, floods, last_output, opened_output
 
 if TYPE_CHECKING:
     from ..host.cgroups import RunGroups
@@ -235,7 +235,7 @@ class SideCommands:
                 plain, cpus = Isolation(), self._cpus
                 self._launcher = LauncherClient(plain, cpus, self._interrupts, contained=False)
             execution = self._launcher.execute(
-                request, lambda: "output-limit" if self._floods(log) else None
+                request, lambda: "output-limit" if floods(log, self._limit) else None
             )
         except LaunchError as error:
             if self._launcher is not None and self._launcher.dead:
@@ -244,7 +244,7 @@ class SideCommands:
             failure = HooksLauncherDiedError if died else CommandFailedError
             what = f"{name} cannot be executed: {error.what}"
             raise failure(what, command.mark, error.fix) from error
-        if execution.killed == "output-limit" or self._floods(log):
+        if execution.killed == "output-limit" or floods(log, self._limit):
             self.sweep()  # whoever it started may still write
             with contextlib.suppress(OSError):
                 os.truncate(log, self._limit)
@@ -264,12 +264,6 @@ class SideCommands:
                 what += f"\n    {line}"
             raise CommandFailedError(what, command.mark, f"the whole output is in {log}")
         return execution
-
-    def _floods(self, log: Path) -> bool:
-        try:
-            return log.lstat().st_size > self._limit
-        except OSError:
-            return False
 
     def build(
         self,
@@ -483,8 +477,6 @@ class ServiceProcess:
 
 
 def _lives(pid: int) -> bool:
-    try:
-        data = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return False
-    return data.rpartition(b")")[2].split(None, 1)[0] not in {b"Z", b"X"}
+    with contextlib.suppress(OSError):
+        return stat_of(Path(f"/proc/{pid}"))[0] not in {b"Z", b"X"}
+    return False

@@ -32,6 +32,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
 
 
+def stat_of(process: Path) -> list[bytes]:
+    """Read what stands behind a process's name, which may hold blanks and brackets: state, parent and so on."""
+    return (process / "stat").read_bytes().rpartition(b")")[2].split()
+
+
 def children(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
     """List a process's children; by every process's parent where the kernel lists none."""
     try:
@@ -45,8 +50,7 @@ def children(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
     for entry in proc.iterdir():
         if entry.name.isdecimal() and entry.name.isascii():
             with contextlib.suppress(OSError):
-                # "pid (name) state parent ...": the name may hold blanks and brackets
-                if int((entry / "stat").read_text().rpartition(")")[2].split()[1]) == pid:
+                if int(stat_of(entry)[1]) == pid:
                     found.append(int(entry.name))
     return tuple(found)
 
@@ -68,17 +72,16 @@ def lineage(pid: int, proc: Path = _PROC) -> tuple[int, ...]:
     with contextlib.suppress(OSError):
         while pid not in {0, 1, os.getpid()}:
             found.append(pid)
-            pid = int((proc / str(pid) / "stat").read_text().rpartition(")")[2].split()[1])
+            pid = int(stat_of(proc / str(pid))[1])
     return tuple(found)
 
 
 def is_stopped(pid: int, proc: Path = _PROC) -> bool:
     """Tell whether a process is stopped, by a signal or by who traces it; False where nobody knows."""
     try:
-        fields = (proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split(None, 1)
-    except OSError:
+        return stat_of(proc / str(pid))[0] in {b"T", b"t"}
+    except (OSError, IndexError):
         return False
-    return bool(fields) and fields[0] in {b"T", b"t"}
 
 
 def become_subreaper() -> None:

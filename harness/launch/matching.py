@@ -308,6 +308,13 @@ def opened_output(path: Path) -> BinaryIO:
         raise
 
 
+def floods(output: Path | None, limit_bytes: int) -> bool:
+    """Tell whether a file that a program writes to holds more than it may; not one that is not there."""
+    with contextlib.suppress(OSError):
+        return output is not None and output.lstat().st_size > limit_bytes
+    return False
+
+
 def last_output(path: Path | None, most: int = 8192) -> str:
     """Give the end of what a program wrote; nothing where that is no file that can be read."""
     with contextlib.suppress(OSError):

@@ -26,7 +26,7 @@ from .commands import (
     resolve,
     unused_log,
 )
-from .matching import Interrupts, Matching, NotMatched
+from .matching import Interrupts, Matching, NotMatched, floods
 
 if TYPE_CHECKING:
     from ..host.cgroups import RunGroups
@@ -319,7 +319,11 @@ class RunningServices:
             if label in self._dead:
                 continue
             how = process.how_it_ended()
-            if how is None and process.stands and self._floods(process):
+            if (
+                how is None
+                and process.stands
+                and floods(process.log, self._isolation.output_limit_bytes)
+            ):
                 process.end()
                 how = "wrote more than isolation.output_limit and was ended"
             if how is not None:
@@ -394,14 +398,6 @@ class RunningServices:
             self._ended_badly.add(text)
             self._tell(text)
 
-    def _floods(self, process: ServiceProcess) -> bool:
-        try:
-            return process.log is not None and (
-                process.log.lstat().st_size > self._isolation.output_limit_bytes
-            )
-        except OSError:
-            return False
-
     # ---- ports
 
     def _ports_for(self, variant: str | None) -> dict[str, str]:
@@ -442,7 +438,7 @@ class RunningServices:
             if how is not None:
                 what = f"{whose} {how} before it was ready{process.last_lines()}"
                 raise self._failed(process, what, f"the whole output is in {process.log}")
-            if self._floods(process):
+            if floods(process.log, self._isolation.output_limit_bytes):
                 what = f"{whose} wrote more than isolation.output_limit before it was ready"
                 raise self._failed(process, what, f"read {process.log}")
             left = ready.timeout_s - (time.monotonic() - began)

@@ -27,6 +27,8 @@ from analysis.record.run_numbers import (
 )
 from analysis.record.trial_files import Finding, warning
 
+from .exchange import stat_of
+
 if TYPE_CHECKING:
     from ..campaign.model import Campaign
     from ..host.cgroups import RunGroups
@@ -204,7 +206,7 @@ def read(
         parent = process.parent
         if parent not in pids and parent not in above:
             try:
-                fields = _stat(proc / str(parent))
+                fields = [*map(int, stat_of(proc / str(parent))[1:])]
                 above[parent] = _Ended(fields[12] + fields[13], fields[7] + fields[9])
             except (OSError, ValueError, IndexError):
                 whole = False
@@ -317,14 +319,8 @@ def _between(
     return found
 
 
-def _stat(folder: Path) -> list[int]:
-    """Give the numbers of ``stat`` behind the state: the parent first."""
-    text = (folder / "stat").read_text(errors="replace")
-    return [int(word) for word in text.rpartition(")")[2].split()[1:]]
-
-
 def _read_process(folder: Path, clock_ns: int | None) -> tuple[int, _Process]:
-    fields = _stat(folder)
+    fields = [*map(int, stat_of(folder)[1:])]  # the parent first
     status = _lines(folder / "status")
     ignored = int(status["SigIgn"], 16)
     return fields[18], _Process(

@@ -47,7 +47,6 @@ from ..campaign.schema import (
     identity_of,
     resolved_text,
     stored_defaults,
-    stored_own_defaults,
 )
 from ..launch.commands import SideCommands, base_environment
 from ..launch.matching import Interrupted, Interrupts
@@ -228,13 +227,13 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, Table]:
         digest = hashlib.sha256(data).hexdigest()
         if manifest.files.get(RESOLVED, digest) != digest:  # of a killed trial none is known
             raise ValueError("it has changed since the trial ended")
-        table = {**BEFORE, **stored_defaults(data)}
-        return table, stored_own_defaults(data)
+        table, own = stored_defaults(data)
     except (OSError, ValueError, StoreError) as error:
         reason = getattr(error, "what", None) or getattr(error, "strerror", None) or str(error)
         what = f"the defaults with which the trial began cannot be read: {reason}"
         fix = "restore the file from a copy, or start a new trial"
         raise StoreError(what, str(path / RESOLVED), fix) from error
+    return {**BEFORE, **table}, own
 
 
 def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:

@@ -30,6 +30,7 @@ from ..launch.commands import (
     ServiceFailedError,
 )
 from ..launch.exchange import Execution, LaunchRequest, Standstill, limit_numbers
+from ..launch.matching import floods
 from ..launch.running import DEATH_S
 from ..launch.usage import (
     HookLeftovers,
@@ -260,7 +261,7 @@ class Measurer:
                 detail = f"stopped and continued in each of {suspended} tries"
             lost = Examined(outcome="signal", detail=detail)
             pad = self._padding(run)
-            return self._row(run, None, lost, began_ns=began, pad=pad, suspended=suspended)
+            return self._row(run, lost, began_ns=began, suspended=suspended, padding_bytes=pad)
         finally:
             metric_files.clear(cell)  # whatever it wrote has been read, or is not wanted
 
@@ -278,7 +279,7 @@ class Measurer:
                 services.before_run(run.variant)
             except ServiceFailedError as error:
                 failed = Examined(outcome="service-failed", detail=f"{error.where}: {error.what}")
-                return self._row(run, None, failed, began_ns=began, suspended=suspended)
+                return self._row(run, failed, began_ns=began, suspended=suspended)
             return self._beside_services(run, services.filled(cell), suspended)
         finally:
             services.after_run(run.variant)
@@ -291,7 +292,7 @@ class Measurer:
             before_s = self._hooks("before", cell.before, run)
         except CommandFailedError as error:
             examined = self._blamed(run, _hook_failed(error))
-            return self._row(run, None, examined, began_ns=began, suspended=suspended)
+            return self._row(run, examined, began_ns=began, suspended=suspended)
         pad = self._padding(run)
         kept = metric_files.clear(cell)
         request = self._request(cell)
@@ -345,13 +346,14 @@ class Measurer:
         examined = dataclasses.replace(examined, metrics={**services, **examined.metrics, **energy})
         return self._row(
             run,
-            execution,
             examined,
-            pad=pad,
-            around=around,
-            hooks_s=(before_s, after_s),
+            execution,
             suspended=suspended,
-            used=used,
+            disturbed=_disturbed(execution, used),
+            padding_bytes=pad,
+            before_s=before_s,
+            after_s=after_s,
+            **around,
         )
 
     def _blamed(self, run: PlannedRun, found: Examined) -> Examined:
@@ -403,7 +405,7 @@ class Measurer:
     ) -> Callable[[], str | None]:
         """Look after a run from fairtrial's CPU: output that floods, threads, the screen."""
         trial, host = self._trial, self._prepared.host
-        spools = [path for path in (self._out(cell), request.stderr) if path is not None]
+        spools = (self._out(cell), request.stderr)
         single = warmup and self._cpus is not None and len(self._cpus) == 1
 
         def look() -> str | None:
@@ -418,11 +420,7 @@ class Measurer:
                 threads = max((count for count in counts if count), default=0)
                 if threads > 1:
                     trial.note_threads(cell, threads)
-            for path in spools:
-                with contextlib.suppress(FileNotFoundError):
-                    if path.lstat().st_size > self._limit:
-                        return "output-limit"
-            return None
+            return "output-limit" if any(floods(path, self._limit) for path in spools) else None
 
         return look
 
@@ -463,17 +461,14 @@ class Measurer:
     def _row(
         self,
         run: PlannedRun,
-        execution: Execution | None,
         examined: Examined,
+        done: Execution | None = None,
         *,
-        pad: int | None = None,
-        around: Mapping[str, Any] | None = None,
-        hooks_s: tuple[float | None, float | None] = (None, None),
         began_ns: int = 0,
         suspended: int = 0,
-        used: Mapping[str, Used] | None = None,
+        **known: Any,  # noqa: ANN401 - further fields of the row
     ) -> Measurement:
-        done, cpus, counting = execution, self._cpus, self._campaign.counters
+        cpus, counting = self._cpus, self._campaign.counters
         counted: Mapping[str, tuple[float, ...]] = {}
         if self._tally is not None and done is not None:
             counted = counters_of(self._tally, done, wanted=self._counts(run))
@@ -488,12 +483,10 @@ class Measurer:
             variant=run.variant,
             warmup=run.warmup,
             repeats=repeats_of(run),
-            disturbed=None if done is None else _disturbed(done, used or {}),
             started_at=written(done.started_ns if done else began_ns),
             cpus=cpus,
             frequency_khz=self._prepared.host.frequency_khz(cpus[0]) if cpus else None,
             temperature_c=self._prepared.host.temperature_c(),
-            padding_bytes=pad,
             suspended=suspended,
             outcome=examined.outcome,
             detail=None if examined.detail is None else self._conceal(examined.detail),
@@ -503,12 +496,10 @@ class Measurer:
             counted=done is not None and done.counters is not None if apart else None,
             stdout_bytes=examined.stdout_bytes,
             stdout_sha256=examined.stdout_sha256,
-            before_s=hooks_s[0],
-            after_s=hooks_s[1],
             exit_code=done.exit_code if done else None,
             signal=done.signal if done else None,
             oom=done.out_of_memory if done else None,
-            **(around or {}),
+            **known,
             **(done.numbers if done else {}),
         )
 

@@ -25,7 +25,7 @@ from analysis.record.trial_files import PlannedRun
 from ..campaign.model import SEEN_SINKS, Campaign, Isolation, Order
 from ..errors import HostError
 from ..host.activity import Host
-from ..host.placement import CpuPlan, CpuWish, choose_cpus, with_services
+from ..host.placement import CpuPlan, choose_cpus, with_services
 from ..host.state import CounterLook, GapLook, HostState, Situation
 from .folder import CpuLock, cpus_in_use
 
@@ -171,7 +171,7 @@ def cpus_for(campaign: Campaign, state: HostState) -> CpuPlan:
         free = tuple(cpu for cpu in usable if cpu not in busy)
         usable = free if len(free) >= 2 else usable  # else there is nothing to choose from
     plan = choose_cpus(setting, state.topology, usable=usable, isolated=state.isolated)
-    wishes = {one.label: CpuWish(cpus=one.cpus, share=one.share_cpus) for one in campaign.services}
+    wishes = {one.label: (one.cpus, one.share_cpus) for one in campaign.services}
     return with_services(plan, wishes, state.topology, usable)
 
 

@@ -113,11 +113,8 @@ class Prepared:
             groups=self.grouping.controllers,
             events=self.events,
         )
-        unwritten = {"gaps"} if gaps is None else set()
-        unwritten |= {"counters"} if self.events is None else set()  # nobody asks for any
-        checked = tuple(one for one in check_before(situation) if one.check not in unwritten)
         own = _own_findings(self.cpus, self.containment, self.campaign)
-        return (*checked, *own, *self.grouping.findings())
+        return (*check_before(situation), *own, *self.grouping.findings())
 
     def describe(
         self,

@@ -367,8 +367,8 @@ def _partition(scene: Scene, offline: tuple[int, ...], left: list[Left]) -> Cpus
         left.append(Left("partition", f"no isolated partition: {why}"))
         return None
     branches = (tree.text(BRANCHES) or "").split()
-    own = re.search(r"^0::(/\S*)$", tree.text("/proc/self/cgroup") or "", re.M)
-    home = own.group(1) if own else "/"  # the cgroup of this process, of version 2
+    # the cgroup of this process, of version 2
+    home = tree.first("/proc/self/cgroup", r"^0::(/\S*)$") or "/"
     return CpusetPartition(cpus=cpus, home=home, branch="cpuset" not in branches)
 
 

@@ -23,7 +23,6 @@ from harness.campaign.schema import (
     identity_of,
     resolved_text,
     stored_defaults,
-    stored_own_defaults,
     todays_defaults,
 )
 from harness.campaign.target_schema import VARIANT
@@ -182,11 +181,11 @@ def test_the_stored_campaign_has_its_defaults_and_its_content(load):
     assert stored["campaign"] == campaign.to_dict()
     assert stored["campaign"]["isolation"]["cpus"] == [2, 3]
     assert stored["campaign"]["protocol"]["sessions"] == 6
-    assert stored_defaults(resolved_text(campaign)) == dict(todays_defaults())
+    assert stored_defaults(resolved_text(campaign)) == (dict(todays_defaults()), {})
 
 
 def test_stored_defaults_bring_back_every_value_with_its_type(load):
-    defaults = stored_defaults(resolved_text(load(SMALL)))
+    defaults, _ = stored_defaults(resolved_text(load(SMALL)))
     campaign = load(SMALL, defaults=defaults)
     assert campaign == load(SMALL)
     assert campaign.isolation == Isolation()
@@ -201,13 +200,13 @@ def test_a_text_without_defaults_is_refused(text):
 
 def test_a_damaged_default_is_named_and_one_of_a_key_that_is_not_known_is_kept():
     kept = b'{"defaults": {"protocol.runs": 7, "protocol.of_a_later_version": [1]}}'
-    assert stored_defaults(kept) == {"protocol.runs": 7, "protocol.of_a_later_version": [1]}
+    assert stored_defaults(kept)[0] == {"protocol.runs": 7, "protocol.of_a_later_version": [1]}
     damaged = b'{"defaults": {"protocol.sessions": 3, "protocol.runs": "many"}}'
     with pytest.raises(ValueError, match=r"^protocol\.runs cannot have had the default"):
         stored_defaults(damaged)
-    own = b'{"own_defaults": {"isolation.nice": "low"}}'
+    own = b'{"defaults": {}, "own_defaults": {"isolation.nice": "low"}}'
     with pytest.raises(ValueError, match=r"^isolation\.nice cannot have had the default"):
-        stored_own_defaults(own)
+        stored_defaults(own)
 
 
 # --- the name alone ---------------------------------------------------------------------------

@@ -511,7 +511,7 @@ def test_a_build_for_all_sessions_makes_no_file_of_one(folder):
     (folder / "c.yaml").write_text(
         folder.joinpath("c.yaml").read_text().replace("each: session", "each: campaign")
     )
-    assert not SessionBuilds.of(load_campaign(folder / "c.yaml"))
+    assert not SessionBuilds.of(load_campaign(folder / "c.yaml")).places
 
 
 def test_links_are_followed(folder):

@@ -16,7 +16,7 @@ from harness.errors import HostError
 from harness.host.activity import Host
 from harness.host.checks import CHECK_NAMES, check_before
 from harness.host.placement import choose_cpus
-from harness.host.state import GapLook, Gaps, Situation
+from harness.host.state import CountedEvent, CounterLook, GapLook, Gaps, Situation
 from tests.hosts import trees as hosts
 from tests.unit.harness.commands.conftest import execute
 
@@ -137,8 +137,10 @@ def examine(name):
         except HostError:
             plan = None
         cpus = (plan.targets if plan else None) or (0,)
-        situation = Situation(state=host.read(cpus), counters=host.counters(cpus), cpus=cpus)
-    return situation.state, check_before(situation), plan
+        events = CounterLook(counted=(CountedEvent("cycles", "1", user_only=False),), missing=())
+        state, counters = host.read(cpus), host.counters(cpus)
+    situation = Situation(state=state, counters=counters, cpus=cpus, gaps=GapLook(), events=events)
+    return state, check_before(situation), plan
 
 
 def checkup(state, findings, *, plan=None, fatal=None, strict=False):

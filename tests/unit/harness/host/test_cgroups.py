@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def left(own):
 
 def test_we_go_into_a_group_beside_the_runs_and_come_back(own):
     before = left(own)
-    with RunGroups(own) as groups:
+    with closing(RunGroups(own)) as groups:
         with Host() as host:
             assert host.own_group().path == str(groups.path / "self")
         (groups.path / "run-1-1").mkdir()
@@ -73,19 +74,19 @@ def test_we_go_into_a_group_beside_the_runs_and_come_back(own):
 
 
 def test_two_at_once_do_not_meet(own):
-    with RunGroups(own) as first, RunGroups(own) as second:
+    with closing(RunGroups(own)) as first, closing(RunGroups(own)) as second:
         assert first.path != second.path
         assert first.path.is_dir()  # the second one did not take it for a left one
 
 
 def test_each_launcher_has_names_of_its_own(own):
-    with RunGroups(own) as groups:
+    with closing(RunGroups(own)) as groups:
         told = [groups.for_launcher({})["prefix"] for _ in range(2)]
     assert len(set(told)) == 2
 
 
 def test_what_limits_comes_apart_from_what_only_sets(own):
-    with RunGroups(own) as groups:
+    with closing(RunGroups(own)) as groups:
         told = groups.for_launcher({"memory": 4096, "pids": 7, "nofile": 10})
     assert told["limits"] == [("memory.max", b"4096"), ("pids.max", b"7")]
     assert dict(told["settings"]) == {"memory.oom.group": b"1", "memory.swap.max": b"0"}
@@ -125,7 +126,7 @@ def test_what_a_killed_fairtrial_left_is_removed_by_the_next(own, killed, proces
     process.kill()
     process.wait()
     assert Path(f"/proc/{pid}").exists()
-    with RunGroups(own) as groups:
+    with closing(RunGroups(own)) as groups:
         assert not folder.exists()
         assert groups.path.exists()
     processes.wait_until(lambda: not processes.command_line(pid), "the program ends")
@@ -133,7 +134,7 @@ def test_what_a_killed_fairtrial_left_is_removed_by_the_next(own, killed, proces
 
 def test_what_a_living_fairtrial_has_is_left_alone(own, killed):
     _, folder, pid = killed
-    with RunGroups(own):
+    with closing(RunGroups(own)):
         pass
     assert folder.is_dir()
     os.kill(pid, 0)
@@ -160,7 +161,7 @@ def test_a_folder_of_another_name_is_left_alone_and_whoever_is_no_run_stays(own,
 
 
 def test_a_sweep_kills_runs_and_nobody_else(own):
-    with RunGroups(own) as groups:
+    with closing(RunGroups(own)) as groups:
         run = groups.path / "run-1-1"
         run.mkdir()
         program = subprocess.Popen(["/bin/sleep", "600"])
@@ -206,7 +207,7 @@ def test_controllers_of_memory_and_processes_are_handed_down_and_no_other(kernel
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "write", write)
-        with RunGroups(OWN, kernel) as groups:
+        with closing(RunGroups(OWN, kernel)) as groups:
             assert groups.controllers == ("memory", "pids")
             assert groups.withheld is None
             base = str(groups.path)
@@ -226,7 +227,7 @@ def test_controllers_of_memory_and_processes_are_handed_down_and_no_other(kernel
 
 def test_what_was_handed_down_before_us_stays_so(kernel):
     own = dataclasses.replace(OWN, handed_down=("memory", "pids"))
-    with RunGroups(own, kernel):
+    with closing(RunGroups(own, kernel)):
         pass
     assert (kernel / "g" / "cgroup.subtree_control").read_text() == ""
 
@@ -241,7 +242,7 @@ def test_a_group_with_other_processes_says_why_it_hands_nothing_down(kernel, mon
 
     plain = room.write
     monkeypatch.setattr(room, "write", write)
-    with RunGroups(dataclasses.replace(OWN, others=3), kernel) as groups:
+    with closing(RunGroups(dataclasses.replace(OWN, others=3), kernel)) as groups:
         assert groups.controllers == ()
         assert groups.withheld == (
             "/g cannot hand down its controllers: it holds processes other than fairtrial (3)"
@@ -262,7 +263,7 @@ def test_where_none_can_be_had_it_is_said_why(tmp_path, found, says):
 
 
 def test_a_closed_place_holds_no_descriptor(kernel, leaks):
-    with RunGroups(OWN, kernel) as groups:
+    with closing(RunGroups(OWN, kernel)) as groups:
         assert len(leaks(kernel)) == 1  # its lock
     assert not leaks(kernel)
     groups.close()  # a second time is none
@@ -291,7 +292,7 @@ def test_a_folder_in_which_we_may_not_move_is_removed_again(kernel, monkeypatch)
 
 
 def test_the_lock_is_one_that_death_releases(own):
-    with RunGroups(own) as groups:
+    with closing(RunGroups(own)) as groups:
         fd = os.open(groups.path, os.O_RDONLY)
         with pytest.raises(BlockingIOError):
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

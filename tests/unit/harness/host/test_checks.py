@@ -234,7 +234,6 @@ def gap(cpu, share, count=7):
         (GapLook(gaps=(gap(3, 0.01),)), "warn", "7 gaps, the longest 4.10 ms"),
         (GapLook(gaps=(gap(2, 0.02), gap(3, 0.1))), "fail", "; the worst of cpus 2-3"),
         (GapLook(problem="the targets are not pinned"), "unknown", "the targets are not pinned"),
-        (None, "unknown", "nobody looked"),
     ],
 )
 def test_what_others_take_of_a_cpu_counts_whoever_they_are(look, status, words):
@@ -366,7 +365,7 @@ def test_boost_is_turned_off_by_the_opposite_value():
 
 @pytest.mark.parametrize("name", sorted(hosts.TREES))
 def test_every_check_answers_on_every_host_in_whole_sentences(name):
-    findings = examine(hosts.TREES[name](), (0,))
+    findings = examine(hosts.TREES[name](), (0,), gaps=GapLook(), events=look(counted=(CYCLES,)))
     assert tuple(findings) == CHECK_NAMES
     for finding in findings.values():
         assert finding.what
@@ -583,7 +582,7 @@ FORBIDDEN = MissingEvent(name="misses", what="not you", where="/proc/y", fix="sy
 def finding(events):
     state = HostState(cpus=(0,), topology=Topology(cpus=()), usable=(0,))
     situation = Situation(state=state, counters=HostCounters(cpus=(0,)), cpus=(0,), events=events)
-    return next(one for one in check_before(situation) if one.check == "counters")
+    return next((one for one in check_before(situation) if one.check == "counters"), None)
 
 
 def look(*, counted=(), missing=(), wanted=True):
@@ -609,8 +608,9 @@ def test_without_a_campaign_what_is_missing_is_unknown():
     assert finding(look(counted=(CYCLES,), wanted=False)).status == "ok"
 
 
-def test_where_nobody_looked_it_is_unknown():
-    assert finding(None).status == "unknown"
+def test_of_what_nobody_looked_at_nothing_is_said():
+    assert finding(None) is None
+    assert "gaps" not in examine(hosts.amd(), gaps=None)
 
 
 def test_only_who_requires_it_is_stopped():

@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import HostError
 from harness.host.activity import Host
-from harness.host.placement import CpuWish, choose_cpus, with_services
+from harness.host.placement import choose_cpus, with_services
 from harness.host.state import Cpu, Topology
 from tests.hosts import trees as hosts
 
@@ -147,7 +147,7 @@ def test_targets_are_usable_and_fairtrial_has_a_place_on_any_machine(count, thre
 # --- Where services run: authority are the rules of the key (disjoint from runs and fairtrial, or said), on recorded hosts
 
 
-AUTO = CpuWish(cpus="auto")
+AUTO = ("auto", False)
 
 
 def service_cpus_plan(tree, wishes, setting="auto", usable=None):
@@ -193,17 +193,17 @@ def test_with_one_usable_cpu_they_run_beside_the_runs_and_that_is_said():
 
 
 def test_cpus_that_are_named_are_taken_from_fairtrial():
-    chosen, _ = service_cpus_plan(hosts.amd(), {"s": CpuWish(cpus=(0, 1)), "t": AUTO})
+    chosen, _ = service_cpus_plan(hosts.amd(), {"s": ((0, 1), False), "t": AUTO})
     assert chosen.services == {"s": (0, 1), "t": (3, 4, 5)}
     assert chosen.housekeeping == (2,)
 
 
 def test_who_shares_may_have_any():
-    wish = CpuWish(cpus=(7, 0), share=True)
+    wish = ((7, 0), True)
     chosen, before = service_cpus_plan(hosts.amd(), {"s": wish})
     assert chosen.services == {"s": (7, 0)}
     assert chosen.housekeeping == before.housekeeping
-    auto, before = service_cpus_plan(hosts.amd(), {"s": CpuWish(cpus="auto", share=True)})
+    auto, before = service_cpus_plan(hosts.amd(), {"s": ("auto", True)})
     assert auto.services == {"s": before.housekeeping}
     assert auto.reserved == before.reserved
 
@@ -218,7 +218,7 @@ def test_who_shares_may_have_any():
 )
 def test_what_cannot_be_is_refused(cpus, usable, what):
     with pytest.raises(HostError, match=what) as caught:
-        service_cpus_plan(hosts.amd(), {"s/x": CpuWish(cpus=cpus)}, usable=usable)
+        service_cpus_plan(hosts.amd(), {"s/x": (cpus, False)}, usable=usable)
     assert caught.value.where.startswith("services.")
     assert caught.value.fix
 

@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -44,7 +45,7 @@ WHERE = "sed -n 's/^0:://p' /proc/self/cgroup"
 
 @pytest.fixture
 def groups(own_group):
-    with RunGroups(own_group) as made:
+    with closing(RunGroups(own_group)) as made:
         yield made
 
 

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -368,7 +369,7 @@ def test_each_has_a_cgroup_and_the_death_of_one_launcher_is_not_the_others(place
     def launcher_of(pid: int) -> int:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
-    with RunGroups(own_group) as groups:
+    with closing(RunGroups(own_group)) as groups:
         services = place.services(ONE % (", '{variant}', child", ""), groups)
         with place.standing(services):
             found = services.processes()
