@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..stats.samples import read_only  # before scipy, which would import what it never uses
+from ..stats.samples import Flags, read_only  # before scipy, which would import what it never uses
 
 # isort: split
 from scipy.special import chdtri, stdtrit
@@ -208,6 +208,15 @@ def errors(
     return np.sqrt(session / np.arange(2, sessions + 1)[:, None])
 
 
+def _reached(
+    lines: Sequence[ComponentLine], goal: Goal, sessions: int, runs: int, factors: ArrayLike = 1.0
+) -> Flags:
+    """Tell which of these sessions and runs reach the goal; what does not vary takes the sessions of an identity."""
+    each = errors(lines, sessions, runs, factors)
+    enough = np.arange(2, sessions + 1)[:, None] >= identity_needs(0, 0, goal.alpha)
+    return (each <= limits(goal, sessions)[:, None]) & ((each > 0) | enough)
+
+
 def cheapest(
     lines: Sequence[ComponentLine],
     goal: Goal,
@@ -217,7 +226,7 @@ def cheapest(
     runs: int,
 ) -> tuple[tuple[int, int] | None, list[int | None]]:
     """Find the cheapest plan."""
-    reached = errors(lines, sessions, runs) <= limits(goal, sessions)[:, None]
+    reached = _reached(lines, goal, sessions, runs)
     least = [int(row.argmax()) + 1 if row.any() else None for row in reached]
     # the error falls with the runs, so the first that reaches it is the cheapest of its sessions
     plans = [(cost(s, r), -s, r) for s, r in enumerate(least, 2) if r is not None]
@@ -231,7 +240,7 @@ def least_sessions(
     lines: Sequence[ComponentLine], goal: Goal, runs: int, *, most: int, factors: ArrayLike = 1.0
 ) -> int | None:
     """Give the fewest sessions of `runs` runs that reach the goal; None beyond `most`."""
-    reached = errors(lines, most, runs, factors)[:, -1] <= limits(goal, most)
+    reached = _reached(lines, goal, most, runs, factors)[:, -1]
     return int(reached.argmax()) + 2 if reached.any() else None
 
 
