@@ -115,7 +115,11 @@ class Inspected(Result):
         more = len(cells) - _SHOWN
 
         def total(name: str) -> tuple[object, ...]:
-            return name, lambda those: _sum([getattr(one, name) for one in those]), str, "?"
+            def told(those: list[InspectedCell]) -> int | None:
+                counts = [getattr(one, name) for one in those]
+                return None if None in counts else sum(counts)
+
+            return name, told, str, "?"
 
         def end(name: str, at: int) -> tuple[object, ...]:
             return name, lambda those: value_of(
@@ -136,12 +140,6 @@ class Inspected(Result):
             sections.append(section(*self.cannot_recover, title="not in them"))
         texts = tuple(one for one in self.cautions if one.code != READ_AS)  # the first line says it
         return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
-
-
-def _sum(counts: list[int | None]) -> int | None:
-    """Sum up what each occasion tells; None where one does not."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if len(known) == len(counts) else None
 
 
 def inspect_files(gathered: GatheredCells, better: Better | None = None) -> Inspected:

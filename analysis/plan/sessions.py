@@ -230,10 +230,8 @@ def cheapest(
     least = [int(row.argmax()) + 1 if row.any() else None for row in reached]
     # the error falls with the runs, so the first that reaches it is the cheapest of its sessions
     plans = [(cost(s, r), -s, r) for s, r in enumerate(least, 2) if r is not None]
-    if not plans:
-        return None, least
-    _, negative, best = min(plans)
-    return (-negative, best), least
+    best = min(plans, default=None)
+    return best and (-best[1], best[2]), least
 
 
 def least_sessions(

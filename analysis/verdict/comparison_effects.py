@@ -29,11 +29,11 @@ from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Line
 
 if TYPE_CHECKING:
-    from ..methods.multilevel.estimates import Estimates
     from ..methods.multilevel.result import Multilevel, Shift
     from ..pages.number_format import Word
 
 Agreement = Literal["agrees", "compatible", "differs", "cannot tell"]
+_Law = Literal["welch", "banerjee", "identity"]
 Reproduction = Literal["reproduced", "partly", "not", "cannot tell"]
 _BY_SESSIONS = ("paired", "separate")
 _LEAST = 2  # sessions that show how sessions differ
@@ -113,7 +113,7 @@ class EffectComparison:
     pvalue: float | None
     pvalue_welch: float | None
     pvalue_adjusted: float | None
-    law: Literal["welch", "banerjee", "identity"] | None
+    law: _Law | None
     difference: Shift | None
     agreement: Agreement
     reason: str | None
@@ -352,6 +352,8 @@ def _compared(
     found, d, shifts = differences_of(each, alpha=law.alpha, margin=margin, chance=chance)
     for k, (name, old, new) in enumerate(pairs):
         shift = shifts[k]
+        own: _Law = "banerjee" if math.isnan(found.freedom[k]) else "welch"
+        own = own if math.isnan(chance[k]) else "identity"
         agreement, reason = agreement_of(old, new, shift, same=same)
         wanted = reason in ("too-wide", "one-session-new")
         yield EffectComparison(
@@ -366,7 +368,7 @@ def _compared(
             pvalue=number_of(d.pvalue[k]),
             pvalue_welch=number_of(d.pvalue_welch[k]),
             pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
-            law=_law(found, k) if shift else None,
+            law=own if shift else None,
             difference=shift,
             agreement=agreement,
             reason=reason,
@@ -378,9 +380,3 @@ def _chance(old: Effect, new: Effect) -> float:
     """Give the p of two effects that vary in neither trial: that of counts, with a session for a cell."""
     both = old.constant and new.constant
     return float(identity_pvalue(old.sessions, new.sessions)) if both else math.nan
-
-
-def _law(found: Estimates, k: int) -> Literal["welch", "banerjee", "identity"]:
-    if found.chance is not None and not math.isnan(found.chance[k]):
-        return "identity"
-    return "banerjee" if math.isnan(found.freedom[k]) else "welch"

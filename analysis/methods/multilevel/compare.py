@@ -402,8 +402,7 @@ def judged_pair(
     resolution = resolution_of(layout, tables, sign=-1, exact=exact.flags, zeroed=none)
     each = estimates_of(layout.design, tables, resolution, exact)
     d = decide(each, ErrorLaw(alpha=risk), math.log1p(margin), "none")
-    mean, low, high = (float(one[0]) for one in (each.estimate, d.low, d.high))
-    return d.outcome[0], mean, low, high
+    return d.outcome[0], float(each.estimate[0]), float(d.low[0]), float(d.high[0])
 
 
 def _weights(
