@@ -496,8 +496,7 @@ def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
     text = f"{one.candidate}: the gate has no interval for {', '.join(map(format, names))}, and answers without"
-    verb = "have" if len(names) > 1 else "has"
-    short = ShortSentence.of(f"{{}} {verb} no interval: the answer stands without", names)
+    short = ShortSentence.of("no interval for {}: the answer stands without", names)
     return (Caution(WITHOUT, text, (one.candidate, *names), short),)
 
 

@@ -118,10 +118,9 @@ def with_identities(level: HostEstimates) -> HostEstimates:
         cells[k] = len(each) if level.outer else sum(one.sessions for one in each)
         if len({(one.candidate, one.baseline) for one in each}) > 1:
             ratios = [line.speedup or math.nan for line in lines]
-            if not level.outer:
-                cells[k] = min(one.sessions for one in each)
-            if math.isnan(sum(ratios)) or (level.outer and max(ratios) > min(ratios) * (1 + FLAT)):
-                cells[k] = 0
+            alike = max(ratios) <= min(ratios) * (1 + FLAT)
+            own = len(each) * alike if level.outer else min(one.sessions for one in each)
+            cells[k] = 0 if math.isnan(sum(ratios)) else own
             continue
         runs = sum(one.runs for one in each)
         known[k] = replace(each[0], sessions=int(cells[k]), runs=runs)
