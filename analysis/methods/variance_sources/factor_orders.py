@@ -334,9 +334,6 @@ class Shifts:
             self._squares.append(left)
         self._drawn = _shifts([row.size for row in self._rows], count, rng)
 
-    def __bool__(self) -> bool:
-        return bool(self._rows)
-
     def prepared(self, table: Array, known: Flags, *, either: bool = False) -> Directions | None:
         """Free columns of the autocorrelation, the means and the trends of their sessions."""
         parts, whole = [], []
