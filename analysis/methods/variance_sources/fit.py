@@ -161,9 +161,8 @@ def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, fl
         return None
     session, bench = runs.session[rows], runs.benchmark[rows]
     codes: dict[str, Integers] = {"benchmark": np.unique(bench, return_inverse=True)[1]}
-    codes |= _separable(
-        rows.size, {"host": runs.host[rows], "trial": runs.trial[rows], "session": session}
-    )
+    chain = {name: getattr(runs, name)[rows] for name in ("host", "trial", "session")}
+    codes |= _separable(rows.size, chain)
     cells = np.unique(bench * (int(session.max()) + 1) + session, return_inverse=True)[1]
     if "session" in codes and _count(codes["session"]) < _count(cells) < rows.size:
         codes["benchmark:session"] = cells
