@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
 
-from .announcing import cells
-
 # What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
 # separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
 # from file names that are no UTF-8, and cannot be written as UTF-8) and noncharacters. The joiners
@@ -51,16 +49,11 @@ def name_fields(record: object, *fields: str) -> None:
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut a long name in its middle, to these columns at most; its ends tell most."""
-    if cells(text) <= width:
+    """Cut a long name in its middle; its ends tell most."""
+    if len(text) <= width:
         return text
-    head, tail = width // 2, width - 1 - width // 2
-    first, last = text[:head], text[len(text) - tail :]
-    while cells(first) > head:
-        first = first[:-1]
-    while cells(last) > tail:
-        last = last[1:]
-    return f"{first}…{last}"
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
 
 
 def shown(text: str) -> str:
