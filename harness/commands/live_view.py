@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.announcing import about, away, cells
+from analysis.announcing import about, away, cells, cut
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
@@ -188,7 +188,7 @@ class View:
         left = room - len(value) - len(spread)
         if left < _LEAST_NAME:
             return value.strip() if len(value.strip()) <= room else ""
-        return f"{Name(name):.{left}}{value}{spread}"
+        return f"{cut(f'{Name(name):.{left}}', left)}{value}{spread}"
 
     def _failed(self, measurement: Measurement, label: str) -> None:
         self._failures[label] += 1
