@@ -263,11 +263,11 @@ def _moves_of_medians(
     side: SideDeviations, streams: Iterable[np.random.Generator], resamples: int
 ) -> Iterator[tuple[slice, Array, Array]]:
     """Draw medians by their exact law, without drawing the runs."""
-    drawn = [(np.sort(z), *rng.spawn(2)) for z, rng in zip(side.values, streams, strict=True)]
+    drawn = [(np.sort(z), rng.spawn(2)) for z, rng in zip(side.values, streams, strict=True)]
     for part in _parts(resamples, _CHUNK):
         size = part.stop - part.start
         moved = np.empty((len(drawn), size))
-        for i, (ordered, first, second) in enumerate(drawn):
+        for i, (ordered, (first, second)) in enumerate(drawn):
             m = ordered.size
             k = (m + 1) // 2
             u = first.beta(k, m - k + 1, size)
