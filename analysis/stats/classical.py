@@ -158,16 +158,10 @@ _CHUNK = 1 << 20  # cells of one array of paths
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairTests:
-    """A statistic and its p for each pair; nan where the data leave the statistic undefined.
-
-    `df` are the degrees of freedom where the law has one kind of them, `exact` tells whether p is
-    exact (given the ties) or from a limit law; None where that is no question.
-    """
+    """A statistic and its p for each pair; nan where the data leave the statistic undefined."""
 
     statistic: Array
     pvalue: Array
-    df: Array | None = None
-    exact: Flags | None = None
 
 
 def f_test(x: ArrayLike, y: ArrayLike) -> PairTests:
@@ -230,9 +224,8 @@ def _t_test(a: Array, b: Array, variance: Array, df: Array) -> PairTests:
     usable = error >= _CONSTANT * np.maximum(np.abs(mean_a), np.abs(mean_b))
     usable &= error > 0
     t = np.where(usable, mean_a - mean_b, np.nan) / np.where(usable, error, 1.0)
-    df = np.where(usable, df, np.nan)
     tail = betainc(df / 2, 0.5, df / (df + t**2)) / 2
-    return PairTests(statistic=t, pvalue=np.where(t > 0, tail, 1 - tail), df=df)
+    return PairTests(statistic=t, pvalue=np.where(t > 0, tail, 1 - tail))
 
 
 def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
@@ -276,11 +269,7 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
         pvalue = np.where(crossed > 0, np.concatenate(laws)[which.ravel()], 1.0)
     else:
         pvalue = _kolmogorov(math.sqrt(n * m / (n + m)) * crossed / (n * m))
-    return PairTests(
-        statistic=crossed / (n * m),
-        pvalue=pvalue,
-        exact=np.full(len(both), n * m < _KS_EXACT_BELOW),
-    )
+    return PairTests(statistic=crossed / (n * m), pvalue=pvalue)
 
 
 def _paths(crossed: Integers, ends: Flags, a: int, b: int) -> Array:
@@ -346,7 +335,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
         shift = n * (n + 1) // 2
         table = {u: rank_sum_table(u + shift, n, m) for u in set(w[exact].tolist())}
         pvalue[exact] = [table[u] for u in w[exact].tolist()]
-    return PairTests(statistic=w, pvalue=pvalue, exact=exact)
+    return PairTests(statistic=w, pvalue=pvalue)
 
 
 def _sorted(rows: Array) -> tuple[Indices, Array]:
