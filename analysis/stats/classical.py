@@ -41,9 +41,8 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,7 +80,7 @@ _LOG_SD = (-0.4803, -0.082676, 0.0030302)
 _BOUND = (-2.273, 0.459)
 
 
-def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
+def shapiro_wilk(rows: Array) -> PairTests:
     """Test the normality of each row.
 
     `rows` (shape (samples, n)): Finite values. Gives `statistic`, `pvalue` (shape (samples,)): W
@@ -103,7 +102,7 @@ def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
     # 1 - cos^2 by way of the distance keeps its digits when W is near 1.
     rest = np.sum((x - weights) ** 2, axis=1) / 2 * (1 + cosine)
     rest = np.where(usable, np.clip(rest, np.finfo(float).tiny, 1.0), np.nan)
-    return 1 - rest, _pvalue(rest, n)
+    return PairTests(1 - rest, _pvalue(rest, n))
 
 
 @lru_cache(maxsize=128)
@@ -156,8 +155,7 @@ _RESOLUTION = 4 * np.finfo(np.float64).eps  # of a difference of two deviations,
 _CHUNK = 1 << 20  # cells of one array of paths
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairTests:
+class PairTests(NamedTuple):
     """A statistic and its p for each pair; nan where the data leave the statistic undefined."""
 
     statistic: Array
