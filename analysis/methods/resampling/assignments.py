@@ -142,14 +142,6 @@ def all_splits(runs: PooledRuns, size: int, out_a: Array, out_b: Array) -> None:
     out_a[:], out_b[:], _ = _joint(runs, _chosen(runs.values.size, size))
 
 
-def add_drawn(
-    drawn: NDArray[np.uint16], table_a: Array, table_b: Array, out_a: Array, out_b: Array
-) -> None:
-    """Add the drawn entries of a benchmark's table of splits."""
-    out_a += table_a[drawn]
-    out_b += table_b[drawn]
-
-
 def add_shuffled(
     rng: np.random.Generator, runs: PooledRuns, size: int, out_a: Array, out_b: Array
 ) -> None:
