@@ -54,7 +54,7 @@ from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
 from .builds import drift, fits, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
 from .folder import clear_unused, holds_only_a_start, is_written_now, storing, written_by_another
-from .plan import plan_session, planned_runs, reserve
+from .plan import PlannedSession, planned_runs, reserve
 from .preparation import Prepared, Watcher, on_housekeeping_cpus, prepare
 from .progress import Trials, trials_in
 from .run_files import files_to_set_aside, kept_bytes, remove_discarded
@@ -149,7 +149,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
     planned = (
         run
         for session in range(1, sessions + 1)
-        for run in plan_session(campaign, seed, session, node, left)
+        for run in PlannedSession(campaign, seed, session, node, left)
     )
     # counted before it is compared: a session may have any number
     differs = planned_runs(campaign, sessions, left) != count or any(
