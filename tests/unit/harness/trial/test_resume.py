@@ -464,10 +464,8 @@ def test_a_changed_campaign_of_the_first_version_is_told(unfinished):
 
 def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):
     assert not (unfinished / "resolved.json").exists()
-    assert defaults_of(unfinished, read_manifest(unfinished)) == (
-        {**BEFORE, **first_defaults()},
-        {},
-    )
+    known = {"defaults": {**BEFORE, **first_defaults()}, "own": {}}
+    assert defaults_of(unfinished, read_manifest(unfinished)) == known
 
 
 def test_a_trial_that_began_before_the_key_goes_on_with_cells_that_are_never_ok(
