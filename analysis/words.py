@@ -48,12 +48,34 @@ def name_fields(record: object, *fields: str) -> None:
         object.__setattr__(record, field, value)
 
 
-def shorten(text: str, width: int) -> str:
-    """Cut a long name in its middle; its ends tell most."""
-    if len(text) <= width:
+def cells(text: str) -> int:
+    """Give the columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(unicodedata.combining(sign) != 0 for sign in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text behind the last sign that fits the columns of a terminal; its beginning says most."""
+    if cells(text) <= width:
         return text
-    head = width // 2
-    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
+    while text and cells(text) > width - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def shorten(text: str, width: int) -> str:
+    """Cut a long name in its middle, to these columns at most; its ends tell most."""
+    if cells(text) <= width:
+        return text
+    head, tail = width // 2, width - 1 - width // 2
+    first, last = text[:head], text[len(text) - tail :]
+    while cells(first) > head:
+        first = first[:-1]
+    while cells(last) > tail:
+        last = last[1:]
+    return f"{first}…{last}"
 
 
 def shown(text: str) -> str:
@@ -179,14 +201,16 @@ def command_line(words: Iterable[str]) -> str:
 
 # how options are spelled here; another word with a dash, such as -O2 or -x.yaml, is a name
 _OPTION = re.compile(r"-[A-Za-z]?|--([a-z][a-z-]*(=.*)?)?", re.DOTALL)
+_KNOWN = ("fairtrial", "chmod", "df", "iconv", "ls")  # to the others each name is a file's
 
 
 def _dashes(words: Iterable[str]) -> list[str]:
     """Spell names that begin with a dash so that fairtrial takes none for an option: ``--variant=-O2``, ``./-x``."""
     found: list[str] = []
     for word in words:
-        if found[:1] == ["fairtrial"] and word[:1] == "-" and not _OPTION.fullmatch(word):
-            option = found[-1].startswith("-") and "=" not in found[-1]
+        program = found[0] if found else ""
+        if program in _KNOWN and word[:1] == "-" and not _OPTION.fullmatch(word):
+            option = program == "fairtrial" and found[-1][:1] == "-" and "=" not in found[-1]
             word = f"{found.pop()}={word}" if option else f"./{word}"  # noqa: PLW2901
         found.append(word)
     return found

@@ -11,6 +11,7 @@ import errno
 import importlib.machinery
 import io
 import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -46,6 +47,8 @@ def console() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # one that knows no '·' is no reason to stop
             stream.reconfigure(errors="backslashreplace")
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        sys.dont_write_bytecode = True  # Python would keep what the limit leaves of a module
     # ignored by whoever started us, a git or a build that fails would count as one that succeeds
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

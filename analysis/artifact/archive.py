@@ -46,26 +46,20 @@ _DRIVE = re.compile("[A-Za-z]:")
 
 def fault_of_name(name: str) -> str | None:
     """Say why a path must not stand in a bundle; None where it may."""
-    parts = name.split("/")
-    if not name:
-        return "a name is empty"
-    if name.startswith("/") or _DRIVE.match(name):
-        return "a name is an absolute path"
-    if ".." in parts:
-        return "a name leads out of its folder (..)"
-    if name.endswith("/"):
-        return "an entry is a folder; a bundle holds files only"
-    if "" in parts or "." in parts:
-        return "a name has an empty part, or a single dot"
-    if "\\" in name:
-        return "a name holds a backslash, which some systems take for a separator"
-    if _HALF.search(name):
-        return "a name is not UTF-8"
-    if _CONTROL.search(name):
-        return "a name holds a control character"
-    if len(name.encode()) > LONGEST or any(len(part.encode()) > _LONGEST_PART for part in parts):
-        return "a name is too long to be unpacked"
-    return None
+    parts, raw = name.split("/"), name.encode("utf-8", "surrogatepass")
+    long = len(raw) > LONGEST or max(map(len, raw.split(b"/"))) > _LONGEST_PART
+    faults = (
+        (not name, "a name is empty"),
+        (name[:1] == "/" or _DRIVE.match(name), "a name is an absolute path"),
+        (".." in parts, "a name leads out of its folder (..)"),
+        (name[-1:] == "/", "an entry is a folder; a bundle holds files only"),
+        ({"", "."} & {*parts}, "a name has an empty part, or a single dot"),
+        ("\\" in name, "a name holds a backslash, which some systems take for a separator"),
+        (_HALF.search(name), "a name is not UTF-8"),
+        (_CONTROL.search(name), "a name holds a control character"),
+        (long, "a name is too long to be unpacked"),
+    )
+    return next((what for wrong, what in faults if wrong), None)
 
 
 def folded(name: str) -> str:

@@ -7,13 +7,14 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shlex
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ..data.fleet import open_fleet
 from ..errors import FairtrialError, StoreError, UsageError
@@ -71,6 +72,7 @@ from .recomputing import Commands, Recomputed, fault_of_command, passing_folder,
 # --- The stored results of a bundle: which commands, executed where evaluators will, their bytes kept.
 
 
+T = TypeVar("T")
 SEEDED = frozenset({"resample", "mixture", "diagnose", "plan", "study", "sources"})
 
 
@@ -116,13 +118,8 @@ def seed_of(command: Sequence[str]) -> int | None:
     """Give the seed of a command's random draws; None where it makes none."""
     if command[0] not in SEEDED:
         return None
-    for k, word in enumerate(command):
-        value = word.partition("=")[2] if word.startswith("--seed=") else None
-        if word == "--seed" and k + 1 < len(command):
-            value = command[k + 1]
-        if value is not None and value.isdigit():
-            return int(value)
-    return 0
+    found = re.search(r"\0--seed[=\0](\d+)(?:\0|$)", "\0".join(command))
+    return 0 if found is None else int(found[1])
 
 
 def bound(
@@ -188,7 +185,12 @@ def answer(
     commands: Commands,
 ) -> Answered:
     """Execute the commands of a bundle in its folder, and store what they print."""
-    claims = _bound_claims(claims, found, seed, claims_file)
+
+    def with_command(claim: Claim) -> Claim:
+        command = bound(claim.command, found, seed, f"{claims_file}:{claim.line}")
+        return replace(claim, command=command)
+
+    claims = _of_each(claims, claims_file, with_command)
     names = {command: name for name, command in default_commands(found, seed)}
     wanted = dict.fromkeys([*names, *(claim.command for claim in claims)])
     reports = {
@@ -205,7 +207,11 @@ def answer(
     every = [*wanted, *reports]
     each = commands.each(print_one, every, most=_MOST_WORKERS, what="results")
     printed = dict(zip(every, each, strict=True))
-    documents = _documents(claims, printed, claims_file)
+    documents = _of_each(
+        claims,
+        claims_file,
+        lambda one: _document(one, printed[one.command], f"{claims_file}:{one.line}"),
+    )
     results: dict[tuple[str, ...], Analysis] = {}
     report = None
     numbers = itertools.count(1)
@@ -227,70 +233,47 @@ def answer(
             name=name, command=command, seed=drawn, result=result, exit_code=code
         )
     stored = []
-    for claim in claims:
-        now, result = weigh_claim(claim, documents[claim.command]), results[claim.command].result
+    for claim, document in zip(claims, documents, strict=True):
+        now, result = weigh_claim(claim, document), results[claim.command].result
         stored.append(StoredClaim(claim=claim, result=result, found=now.found, holds=now.holds))
     return Answered(tuple(results.values()), report, tuple(stored))
 
 
-def _bound_claims(
-    claims: Sequence[Claim], found: Sequence[CopiedSource], seed: int, file: str
-) -> list[Claim]:
+def _of_each(claims: Sequence[Claim], file: str, work: Callable[[Claim], T]) -> list[T]:
+    """Do some work for each claim of a file; raises a `UsageError` with all that this raises."""
     made, faults = [], []
     for claim in claims:
         try:
-            command = bound(claim.command, found, seed, f"{file}:{claim.line}")
+            made.append(work(claim))
         except UsageError as error:
             faults.append(error)
-        else:
-            made.append(replace(claim, command=command))
-    _raise(faults, file)
-    return made
-
-
-def _documents(
-    claims: Sequence[Claim],
-    printed: Mapping[tuple[str, ...], Recomputed | FairtrialError],
-    file: str,
-) -> dict[tuple[str, ...], object]:
-    documents: dict[tuple[str, ...], object] = {}
-    faults = []
-    for claim in claims:
-        found, where = printed[claim.command], f"{file}:{claim.line}"
-        if isinstance(found, FairtrialError):
-            what = f"the command gives no answer: {_first(found)}"
-            faults.append(UsageError(what, where, "execute it yourself, and mend it"))
-            continue
-        try:
-            documents[claim.command] = json.loads(found.stdout)
-        except (ValueError, RecursionError):
-            what = "the command does not print one JSON document"
-            faults.append(UsageError(what, where, "ask for one metric, with --json"))
-            continue
-        fault = _fault_of_value(claim, documents[claim.command])
-        if fault is not None:
-            faults.append(UsageError(fault, where, "execute the command, and follow its keys"))
-    _raise(faults, file)
-    return documents
-
-
-def _fault_of_value(claim: Claim, document: object) -> str | None:
-    try:
-        value = pointed(document, claim.value)
-    except UsageError as error:
-        return f"{claim.value}: {error.what}"
-    if isinstance(value, dict | list):
-        inside = ", ".join(list(value)[:12]) if isinstance(value, dict) else f"{len(value)} items"
-        return f"{claim.value} is not a single value; it holds {inside or 'nothing'}"
-    return None
-
-
-def _raise(faults: Sequence[UsageError], file: str) -> None:
     if len(faults) == 1:
         raise faults[0]
     if faults:
         text = "\n  ".join(f"{one.where}: {one.what}" for one in faults)
         raise UsageError(f"{len(faults)} mistakes:\n  {text}", file, faults[0].fix)
+    return made
+
+
+def _document(claim: Claim, found: Recomputed | FairtrialError, where: str) -> object:
+    if isinstance(found, FairtrialError):
+        what = f"the command gives no answer: {_first(found)}"
+        raise UsageError(what, where, "execute it yourself, and mend it")
+    try:
+        document = json.loads(found.stdout)
+    except (ValueError, RecursionError):
+        what = "the command does not print one JSON document"
+        raise UsageError(what, where, "ask for one metric, with --json") from None
+    fix = "execute the command, and follow its keys"
+    try:
+        value = pointed(document, claim.value)
+    except UsageError as error:
+        raise UsageError(f"{claim.value}: {error.what}", where, fix) from None
+    if isinstance(value, dict | list):
+        inside = ", ".join(list(value)[:12]) if isinstance(value, dict) else f"{len(value)} items"
+        what = f"{claim.value} is not a single value; it holds {inside or 'nothing'}"
+        raise UsageError(what, where, fix)
+    return document
 
 
 def _first(error: FairtrialError) -> str:

@@ -25,7 +25,7 @@ from ..record.fleet import (
     trial_place,
 )
 from ..record.manifest import read_manifest
-from ..record.shapes import SAMPLES
+from ..record.shapes import SAMPLES, file_hash
 from ..record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -63,6 +63,7 @@ class Staging:
         self.bytes = 0
         self.names: list[str] = []
         self.gone: list[str] = []
+        self._sources: set[str] = set()
         self._taken = TakenNames()
         self._missing: dict[tuple[str, str], Missing] = {}
 
@@ -70,6 +71,19 @@ class Staging:
     def missing(self) -> tuple[Missing, ...]:
         """What is not there, in one order whatever was found first."""
         return tuple(self._missing[key] for key in sorted(self._missing))
+
+    def name_of(self, wanted: str) -> str:
+        """Give a source a name that is safe on every system, and that no other one has."""
+        ending = "".join(Path(wanted).suffixes[-2:])
+        cut = _SAFE.sub("_", normal(wanted)).lstrip(".-")[:150].encode()[:200]
+        plain = cut.decode("utf-8", "ignore") or "source"
+        name, number = plain, 1
+        while name.casefold() in self._sources:
+            number += 1
+            stem = plain.removesuffix(ending)
+            name = f"{stem}-{number}{plain[len(stem) :]}"
+        self._sources.add(name.casefold())
+        return name
 
     def miss(
         self, what: str, why: str, *, sha256: str | None = None, size: int | None = None
@@ -139,15 +153,6 @@ class Staging:
         return digest.hexdigest()
 
 
-def file_hash(path: Path) -> str | None:
-    """Give the SHA-256 of a file; None where it cannot be read."""
-    try:
-        with _opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, StoreError):
-        return None
-
-
 def _opened(path: Path) -> BufferedReader:
     """Open a plain file; a pipe, which nobody may write to, is none."""
     try:
@@ -181,11 +186,10 @@ def gather(
 ) -> list[CopiedSource]:
     """Copy all sources."""
     found: list[CopiedSource] = []
-    names: set[str] = set()
     for given in sources:
         fleet = _fleet_named(given)
         if fleet is not None:
-            found += _fleet(given, fleet, found, names, staging, hide_hosts=hide_hosts)
+            found += _fleet(given, fleet, found, staging, hide_hosts=hide_hosts)
             continue
         for path in _paths(given):
             again = next((one for one in found if _same(one.origin, path)), None)
@@ -196,9 +200,9 @@ def gather(
                 continue
             shut = path.is_dir() and not os.access(path, os.X_OK, effective_ids=True)
             if shut or (path / MANIFEST).is_file():  # who reads a shut one says so
-                found.append(_trial(given, path, names, staging))
+                found.append(_trial(given, path, staging))
             else:
-                name = _named(path.name or "source", names)
+                name = staging.name_of(path.name or "source")
                 root = f"sources/{name}"
                 if path.is_dir():
                     for file in _files_in(path):
@@ -247,13 +251,7 @@ def _fleet_named(given: str) -> Path | None:
 
 
 def _fleet(
-    given: str,
-    path: Path,
-    found: Sequence[CopiedSource],
-    names: set[str],
-    staging: Staging,
-    *,
-    hide_hosts: bool,
+    given: str, path: Path, found: Sequence[CopiedSource], staging: Staging, *, hide_hosts: bool
 ) -> list[CopiedSource]:
     """Copy the trials of a fleet; the folder of all trials is the fleet in the bundle.
 
@@ -266,7 +264,7 @@ def _fleet(
         fix = "pack each fleet by itself, or name the trials of its hosts: FLEET/HOST"
         raise UsageError(what, given, fix)
     fleet = read_fleet(path)
-    name = _named(path.resolve().name, names)
+    name = staging.name_of(path.resolve().name)
     packed: list[CopiedSource] = []
     hosts = []
     for number, host in enumerate(fleet.hosts, 1):
@@ -274,12 +272,12 @@ def _fleet(
         wanted = f"{name}-{number}"
         if not (place / MANIFEST).is_file():
             staging.miss(f"{given}/{host.trial}", f"{host.host} has no trial: it is missing")
-            hosts.append(replace(host, jobs=(), trial=_named(wanted, names), further={}))
+            hosts.append(replace(host, jobs=(), trial=staging.name_of(wanted), further={}))
             continue
         if any(_same(one.origin, place) for one in found):
             what = "the trial is packed already, by itself"
             raise UsageError(what, str(place), "name the fleet alone: it holds the trial")
-        one = _trial(str(place), place, names, staging, wanted=wanted if hide_hosts else None)
+        one = _trial(str(place), place, staging, wanted=wanted if hide_hosts else None)
         packed.append(one)
         hosts.append(replace(host, jobs=(), trial=one.source.name, further={}))
     if not packed:
@@ -292,14 +290,12 @@ def _fleet(
     return [CopiedSource(given=(given, str(path)), origin=path, source=source), *packed]
 
 
-def _trial(
-    given: str, path: Path, names: set[str], staging: Staging, *, wanted: str | None = None
-) -> CopiedSource:
+def _trial(given: str, path: Path, staging: Staging, *, wanted: str | None = None) -> CopiedSource:
     """Copy a trial; `wanted` names its folder where its own name may be that of a host."""
     manifest = read_manifest(path)
     if manifest.status == "running" and is_held(path):  # by its runner
         raise StoreError("the trial is being measured", str(path), "pack it when it has ended")
-    name = _named(wanted or manifest.trial, names)
+    name = staging.name_of(wanted or manifest.trial)
     root = f"trials/{name}"
     there = _listed(path, manifest)
     for file in sorted(there):
@@ -393,17 +389,3 @@ def _files_in(folder: Path) -> list[str]:
             fix = "name the folder of the results, not one above it"
             raise UsageError(what, str(folder), fix)
     return sorted(found)
-
-
-def _named(wanted: str, names: set[str]) -> str:
-    """Give a name that is safe on every system, and that no other source has."""
-    ending = "".join(Path(wanted).suffixes[-2:])
-    cut = _SAFE.sub("_", normal(wanted)).lstrip(".-")[:150].encode()[:200]
-    plain = cut.decode("utf-8", "ignore") or "source"
-    name, number = plain, 1
-    while name.casefold() in names:
-        number += 1
-        stem = plain.removesuffix(ending)
-        name = f"{stem}-{number}{plain[len(stem) :]}"
-    names.add(name.casefold())
-    return name

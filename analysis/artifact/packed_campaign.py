@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from ..data.host_record import read_environments
+from ..data.host_record import read_environments, settings_of
 from ..errors import UsageError
 from ..pages.model import Caution
-from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, RESOLVED, Manifest, read_builds
+from ..record.shapes import file_hash
+from ..record.trial_files import ALL_SESSIONS, BUILDS, CAMPAIGN, Manifest, read_builds
 from .archive import steps_of
 from .describing import ABOUT, About, PackingRequest, read_about
-from .gathering import CopiedSource, Staging, file_hash
+from .gathering import CopiedSource, Staging
 
 Role = Literal["program", "word", "input"]
 _BEHIND_OPTION = re.compile(r"-[A-Za-z](.+)")
@@ -75,7 +75,6 @@ def _parts(word: str) -> Iterator[str]:
         yield word[1:]
 
 
-_CACHE = "__pycache__"
 _MOST_HASHED = 256 * 1024**2  # bytes of a file that is read for its hash, though it is not packed
 
 
@@ -116,11 +115,11 @@ class _PackedCampaign:
             return place
         named: Sequence[NamedPath] = ()
         try:
-            if not (self.trial / RESOLVED).is_file():  # a pipe would be waited for
-                raise FileNotFoundError
-            resolved = json.loads((self.trial / RESOLVED).read_bytes())["campaign"]
+            resolved = settings_of(self.trial)
             named = sorted(set(named_files(resolved)))
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            if not resolved:
+                raise LookupError
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             why = (
                 "the trial does not store its resolved campaign, so that they are not known; name "
                 f"them under 'files' of {ABOUT}"
@@ -268,7 +267,8 @@ def files_matching(base: Path, pattern: str) -> list[Path]:
     return [
         path
         for path, inside in parts
-        if _CACHE not in inside and (hidden or not any(one.startswith(".") for one in inside))
+        if "__pycache__" not in inside
+        and (hidden or not any(one.startswith(".") for one in inside))
     ]
 
 

@@ -38,8 +38,6 @@ from ..registry import commands
 
 _PREFIX = "fairtrial-"
 _LOCK = ".fairtrial-lock"
-_CONTENT = "bundle"
-_HOMES = "homes"
 
 
 class Passing(NamedTuple):
@@ -68,7 +66,7 @@ def passing_folder() -> Iterator[Passing]:
         lock = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         fresh.rename(root / _LOCK)
-        found = Passing(content=root / _CONTENT, homes=root / _HOMES, lock=lock)
+        found = Passing(content=root / "bundle", homes=root / "homes", lock=lock)
         found.content.mkdir()
         found.homes.mkdir()
         yield found

@@ -18,7 +18,7 @@ from ..errors import CampaignError, FairtrialError, StoreError
 from ..importers.reader import open_trial
 from ..record.environment import COMMIT
 from ..record.fleet import FLEET
-from ..record.shapes import checksum_holds, encode, encode_checked
+from ..record.shapes import checksum_holds, encode, encode_checked, readable_rows
 from ..record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -314,9 +314,8 @@ def kept_names(trial: Path) -> set[str]:
 
 def learn_machine(scrubber: Scrubber, trial: Path, text: str) -> None:
     """Take note of the machine's id where a text says it: its hash is what the trial stores."""
-    stored = {
-        str(_part(row, "host").get("machine_id_sha256")) for row in _rows(trial / ENVIRONMENT)
-    }
+    rows = readable_rows(trial / ENVIRONMENT)
+    stored = {str(_part(row, "host").get("machine_id_sha256")) for row in rows}
     for match in _MACHINE_ID.finditer(text):
         if hashlib.sha256(match[0].encode()).hexdigest() in stored:
             scrubber.learn("host", match[0], sort="machine")
@@ -346,7 +345,7 @@ def learn_trial(scrubber: Scrubber, trial: Path) -> None:
         if value not in (literals or ()) and changed != value:  # as its template makes it anew
             scrubber.learn("env", value, like=changed)
     _own(scrubber, resolved, _OF_RESOLVED)
-    for row in _rows(trial / ENVIRONMENT):
+    for row in readable_rows(trial / ENVIRONMENT):
         process, variables = (_part(row, name) for name in ("process", "variables"))
         folders = [str(process.get("cwd") or "")]
         folders += [str(variables[name]) for name in _FOLDERS if name in variables]
@@ -532,14 +531,6 @@ def _part(row: Row, name: str) -> Row:
 
 def _object(path: Path) -> Row:
     return (_parsed(path.read_bytes()) if path.is_file() else None) or {}
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    if path.is_file():
-        for line in path.read_bytes().splitlines():
-            row = _parsed(line)
-            if row is not None:
-                yield row
 
 
 def _parsed(data: bytes) -> Row | None:

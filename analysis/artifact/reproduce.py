@@ -42,7 +42,6 @@ from .archive import (
     Analysis,
     Archive,
     Contents,
-    Missing,
     open_archive,
     read_contents,
     read_tar,
@@ -372,7 +371,6 @@ class Received:
 
     folder: Path  # where it lies now, without links in its path
     trials: tuple[ReceivedTrial, ...]  # those that can be measured again
-    missing: tuple[Missing, ...]  # what the bundle says that it lacks
     redacted: bool  # whether names were replaced in it
 
 
@@ -404,7 +402,7 @@ def receive_bundle(
         if not names or name in names
     )
     redacted = contents.redacted is not None
-    return Received(folder=root, trials=received, missing=contents.missing, redacted=redacted)
+    return Received(folder=root, trials=received, redacted=redacted)
 
 
 _OF_ANALYSIS = ("name", "command", "result", "exit_code")
@@ -467,7 +465,7 @@ def held_documents(
             # the crate has a description also where the authors gave none; the page has none then
             pages = [readme_text(contents, one, claims, folder) for one in (None, words)]
         except (FairtrialError, OSError) as error:
-            yield Recomputation(name=README, command=(), result=README, reason=str(error))
+            yield Recomputation(name=README, result=README, reason=str(error))
             return
         both = [_held(archive, README, page) for page in pages]
         yield both[0] if both[0].holds else both[1]
@@ -484,7 +482,7 @@ def _root(archive: Archive) -> dict[str, Any]:
 
 def _held(archive: Archive, name: str, fresh: bytes) -> Recomputation:
     found = compare_documents(archive.read(name), fresh, same_tool=True)
-    return Recomputation(name=name, command=(), result=name, **found._asdict())
+    return replace(found, name=name, result=name)
 
 
 USUAL = Limits(total_s=600, memory_bytes=4 * 2**30)  # an archive of anybody may ask for any work
@@ -619,11 +617,10 @@ class _Recomputing:
         self._printed[one.result] = fresh.stdout
         same_tool = self._contents.tool_version == VERSION
         found = compare_documents(stored, fresh.stdout, same_tool=same_tool, others=self._others)
-        about |= {**found._asdict(), "exit_code_now": fresh.exit_code}
         if one.exit_code != fresh.exit_code:
             reason = f"it ends with {fresh.exit_code}, not {one.exit_code}"
             about |= {"standing": "different", "reason": reason}
-        return Recomputation(**about)
+        return replace(found, **about, exit_code_now=fresh.exit_code)
 
     def claims(self) -> Iterator[ClaimCheck]:
         """Hold each claim against what its command prints now."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 from ..pages.model import (
     Block,
@@ -38,9 +38,10 @@ Outcome = Literal["same bytes", "within", "differs", "unfinished", "nothing stor
 class Recomputation:
     """A stored result and what its command prints now."""
 
-    name: str  # the analysis, the arguments of ``fairtrial``, and the file with the stored result
-    command: tuple[str, ...]
-    result: str
+    # the analysis, the arguments of ``fairtrial``, and the file with the stored result
+    name: str = ""
+    command: tuple[str, ...] = ()
+    result: str = ""
     # ``same bytes``; ``within``: all numbers the same within 1e-9 and all words the same;
     # ``different``; ``failed``: the command gave no answer; ``stopped``: a limit ended it
     standing: Standing = "failed"
@@ -351,7 +352,6 @@ def _without_versions(data: bytes, stated: Iterable[tuple[str, str | None]]) -> 
 
 NEAR = 1e-9  # relative to the larger of two numbers
 
-Grade = Literal["same bytes", "within", "different"]
 # another ``type`` of value, ``missing`` now
 Kind = Literal["number", "text", "type", "missing", "added"]
 # the same ``within`` 1e-9; ``wording`` and ``added`` are what another version of fairtrial may change
@@ -378,22 +378,9 @@ class Difference:
     relative: float | None = None  # of two numbers: their difference, relative to the larger one
 
 
-class DocumentComparison(NamedTuple):
-    """What two documents have in common."""
-
-    # ``same bytes``, ``within`` (all numbers within 1e-9, all words the same) or ``different``
-    standing: Grade
-    numbers: int  # numbers in the stored document: those below together
-    same: int  # the same value; the same within 1e-9; another one, or none
-    near: int
-    different: int
-    differences: tuple[Difference, ...]  # in the order of the document, the first thousand
-    not_listed: int  # how many more there are
-
-
 def compare_documents(
     stored: bytes, fresh: bytes, *, same_tool: bool, others: Sequence[OtherVersion] = ()
-) -> DocumentComparison:
+) -> Recomputation:
     """Compare what was stored with what comes out now, but for the `others` that a page states."""
     same_bytes = stored == fresh
     if not same_bytes:
@@ -408,10 +395,15 @@ def compare_documents(
         walk.values("", one[0], two[0])
     else:
         walk.values("", one, two)
-    counts = walk.same, walk.near, walk.different
-    standing: Grade = "same bytes" if same_bytes else "different" if walk.wrong else "within"
-    more = walk.total - len(walk.listed)
-    return DocumentComparison(standing, sum(counts), *counts, tuple(walk.listed), more)
+    return Recomputation(
+        standing="same bytes" if same_bytes else "different" if walk.wrong else "within",
+        numbers=walk.same + walk.near + walk.different,
+        same=walk.same,
+        near=walk.near,
+        different=walk.different,
+        differences=tuple(walk.listed),
+        not_listed=walk.total - len(walk.listed),
+    )
 
 
 def document_of(text: bytes) -> Any:  # noqa: ANN401 - JSON

@@ -81,7 +81,7 @@ def _fleet_of(args: _Options) -> tuple[Path, str | None] | None:
 
 
 def _hosts(path: Path, variant: str | None, args: _Options) -> tuple[Result, str]:
-    """Plan hosts: what each tells of its own sessions and runs, one at a time; with the metric."""
+    """Plan hosts: what each tells of its own sessions and runs, of the benchmarks that all have; with the metric."""
     from dataclasses import replace
 
     from ..data.fleet import host_cautions, open_fleet
@@ -89,20 +89,24 @@ def _hosts(path: Path, variant: str | None, args: _Options) -> tuple[Result, str
     from ..plan.components import trial_costs, variance_components
     from ..plan.hosts import HostPilot, plan_hosts
 
-    pilots, without = {}, []
+    pilots, sides, without = {}, {}, []
     fleet = open_fleet(path)
     metric = args.metric or fleet.default_metric
     for host, trial in fleet.trials():
-        name = _candidate(trial, variant, path)
+        names = _candidate(trial, variant, path), trial.manifest.baseline
+        sides[host] = [trial.matrix(name, metric, skip_zeros=True) for name in names]
         try:
-            found = variance_components(
-                trial.matrix(name, metric, skip_zeros=True),
-                trial.matrix(trial.manifest.baseline, metric, skip_zeros=True),
-            )
+            found = variance_components(*sides[host])
         except InsufficientDataError:
             without.append(host)
             continue
         pilots[host] = HostPilot(components=found, costs=trial_costs(trial))
+    known = [[line.name for line in one.components.benchmarks] for one in pilots.values()]
+    common = [name for name in known[0] if all(name in x for x in known)] if known else []
+    for host, one in pilots.items() if common else ():
+        if len(one.components.benchmarks) > len(common):
+            found = variance_components(*(side.select(common) for side in sides[host]))
+            pilots[host] = one._replace(components=found)
     plan = plan_hosts(pilots, **args.wanted(*_GOAL, *_ONLY_SESSIONS, "max_hosts"))
     texts = []
     if without:

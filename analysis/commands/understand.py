@@ -210,9 +210,8 @@ def _trials_of(path: Path, decimal: Decimal | None) -> tuple[Sequence[Trial], Se
 
 def _of_table(args: _SourcesOptions) -> Sources:
     from ..methods.variance_sources.mixed_table import read_mixed_table
-    from ..methods.variance_sources.systems import sources_of_table
+    from ..methods.variance_sources.systems import RESAMPLES, sources_of_table
     from ..methods.variance_sources.systems_page import systems_picture, systems_text
-    from ..methods.variance_sources.systems_table import RESAMPLES
     from ..plots.chart import write_picture
     from ..stats.arguments import stream
 
@@ -253,7 +252,7 @@ def _response(
     args: _SourcesOptions, table: MixedTable
 ) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
     """Give the column or columns of the response, or those of each benchmark."""
-    from ..methods.variance_sources.systems_table import runs_of_benchmarks
+    from ..methods.variance_sources.systems import runs_of_benchmarks
 
     known = list(table.columns)
     if args.benchmarks is None:

@@ -60,8 +60,9 @@ def explained(
 
 
 def exit_code_of(answer: WhyAnswer, *, require: bool) -> int:
-    """Give 3 where no benchmark differs again, 1 where a name is required and there is none, else 0."""
-    if all(one.withheld == "total-not-resolved" for one in answer.answers):
+    """Give 3 where no benchmark differs again, on or off the CPU, 1 where a name is required and there is none, else 0."""
+    again = [one for one in answer.answers if one.withheld != "total-not-resolved"]
+    if not again and not any(x.code == "waits" for one in answer.answers for x in one.cautions):
         return NOT_RESOLVED
     return NOTHING_NAMED if require and not any(one.named for one in answer.answers) else 0
 

@@ -142,6 +142,19 @@ class FailedRun:
     detail: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentStart:
+    """What the first row of a session, or of a part of one that was resumed, says.
+
+    `row` is its place among the trial's rows; `cpus` the CPUs that it was pinned to, empty where that
+    is not known and None where it was not pinned; `started_at` its start (RFC 3339), None if unknown.
+    """
+
+    row: int
+    cpus: tuple[int, ...] | None
+    started_at: str | None
+
+
 def verify_files(path: Path, manifest: Manifest) -> Iterator[Caution]:
     """Compare every file that the manifest lists with its SHA-256.
 
@@ -315,6 +328,7 @@ class Columns:
         self.stored: dict[str, dict[int, StoredSamples]] = {}
         self._cpu_steal = CpuSteal()
         self._failed: list[FailedRun] = []
+        self._starts: dict[tuple[int, int], SegmentStart] = {}
         self._absent: tuple[str, ...] = ()  # numbers that no row has, for another version wrote it
         self.schema = manifest.schema
 
@@ -350,6 +364,13 @@ class Columns:
             whole = ", ".join(name for name in _IDENTITY if name not in _LABELS)
             raise TypeError(f"one of {whole} is not a whole number") from None
         self._flat.extend(numbers)
+        if self._measured and (session, segment) not in self._starts:
+            cpus, at = record.get("cpus", ()), record.get("started_at")
+            self._starts[session, segment] = SegmentStart(
+                row=len(self._counted),
+                cpus=None if cpus is None else tuple(cpus) if isinstance(cpus, list) else (),
+                started_at=at if isinstance(at, str) else None,
+            )
         self._cpu_steal.add(record)
         counted = record.get("counted")
         self._counted.append(int(counted) if isinstance(counted, bool) else _UNKNOWN)
@@ -402,6 +423,7 @@ class Columns:
             "counted": read_only(counted.copy()) if (counted == 1).any() else None,
             "absent": frozenset(self._absent),
             "failed": tuple(self._failed),
+            "starts": tuple(self._starts.values()),
         }
 
 

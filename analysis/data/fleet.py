@@ -25,15 +25,14 @@ from ..record.fleet import (
     FleetHost,
     HostProgress,
     HostState,
-    host_state,
     is_fleet,
     is_held,
     once,
+    progress_of,
     read_fleet,
     read_host,
     require_campaign,
     trial_place,
-    why_so,
     with_plans,
     write_fleet,
 )
@@ -54,6 +53,7 @@ from .merging import (
     MergedPart,
     Offsets,
     merge_trials,
+    places_of,
     read_part,
     require_distinct,
     require_one_campaign,
@@ -224,27 +224,16 @@ def _read(path: Path, fleet: Fleet, host: FleetHost) -> tuple[HostProgress, Tria
             # whoever counts rows reads less than a trial's reader, who found it damaged
             found = replace(found, state="failed", counting=0, why=error.what)
         return found, None
-    manifest = trial.manifest
-    counting = int(trial.measured.sum())
-    state = host_state(
-        manifest.status,
+    progress = progress_of(
+        host,
+        trial.path,
+        trial.manifest,
         rows=len(trial) > 0,
         tried=not trial.warmup.all(),
-        counting=counting,
-        held=is_held(trial.path) if trial.running else None,
-        in_vain=manifest.must_raise is not None,
-    )
-    progress = HostProgress(
-        host=host.host,
-        state=state,
         done=int(np.unique(trial.planned_position[trial.planned_position >= 0]).size),
-        planned=manifest.needed,
-        counting=counting,
-        why=why_so(state, manifest),
-        trial=trial.path,
-        manifest=manifest,
+        counting=int(trial.measured.sum()),
     )
-    return progress, trial if counting else None
+    return progress, trial if progress.counting else None
 
 
 # --- The hosts of a fleet as one trial, or as a trial each, for the methods that take them so.
@@ -290,7 +279,15 @@ def _joined(fleet: OpenedFleet, each: Mapping[str, Trial], by: Unit) -> Trial:
     path, hosts, trials = fleet.path, fleet.progress, [*each.values()]
     if by == "host":
         trials = [_one_session(trial) for trial in trials]
-    *places, total = _places(trials)
+    # no two rows of a fleet have one position
+    *places, total = places_of(
+        (
+            trial.manifest.sessions,
+            max(trial.planned_runs, int(trial.position.max(initial=-1)) + 1),
+            max(0, -int(trial.position.min(initial=0))),
+        )
+        for trial in trials
+    )
     both = list(zip(trials, places, strict=True))
     fields: dict[str, Any] = {
         name: _together(getattr(trial, name) for trial in trials) for name in _WHOLE
@@ -348,17 +345,6 @@ def _numbers(trials: Sequence[Trial]) -> dict[str, Array]:
 
 def _moved(place: Offsets, positions: Integers) -> Integers:
     return np.where(positions < 0, positions - place.repeated, positions + place.positions)
-
-
-def _places(trials: Sequence[Trial]) -> list[Offsets]:
-    """Give each trial's place: no two rows of a fleet have one position."""
-    counts = (
-        [trial.manifest.sessions for trial in trials],
-        [max(t.planned_runs, int(t.position.max(initial=-1)) + 1) for t in trials],
-        [max(0, -int(t.position.min(initial=0))) for t in trials],
-    )
-    ends = ([0, *np.cumsum(one).tolist()] for one in counts)
-    return [Offsets(*three) for three in zip(*ends, strict=True)]
 
 
 def _together(columns: Iterable[NDArray[Any]]) -> NDArray[Any]:
@@ -495,15 +481,11 @@ class MergedHost(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MergedFleet:
+class MergedFleet(Stored):
     """A fleet that was put together."""
 
-    fleet: Path
+    fleet: str
     hosts: tuple[MergedHost, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give it as JSON types."""
-        return {"fleet": str(self.fleet), "hosts": [one.to_dict() for one in self.hosts]}
 
     def __str__(self) -> str:
         lines = [f"{self.fleet}: a fleet of {figures.counted(len(self.hosts), 'host')}"]
@@ -513,7 +495,7 @@ class MergedFleet:
                 f"  {one.host:<18} {figures.counted(one.sessions, 'session')}, "
                 f"{one.runs} runs{made}"
             )
-        return "\n".join([*lines, *next_lines(("fairtrial", "verdict", str(self.fleet)))])
+        return "\n".join([*lines, *next_lines(("fairtrial", "verdict", self.fleet))])
 
 
 def named_trials(paths: Sequence[Path]) -> tuple[NamedTrial, ...]:
@@ -620,7 +602,7 @@ def merge_hosts(
             identities=tuple(others),
         )
         write_fleet(fresh, fleet)
-    return MergedFleet(fleet=folder, hosts=tuple(hosts))
+    return MergedFleet(fleet=str(folder), hosts=tuple(hosts))
 
 
 def _groups(trials: Sequence[NamedTrial]) -> dict[str, list[NamedTrial]]:

@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import StoreError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import LONGEST, Caution, ShortSentence, plain
-from ..record.environment import of_one_session, places_of, whole_targets
+from ..record.environment import places_of, whole_targets
 from ..record.manifest import read_manifest
 from ..record.shapes import opened, readable_rows
 from ..record.trial_files import (
@@ -32,7 +30,6 @@ from ..record.trial_files import (
     ENERGY_METRICS,
     ENVIRONMENT,
     FINDINGS,
-    MEASUREMENTS,
     OUTPUTS,
     RESOLVED,
 )
@@ -139,22 +136,6 @@ class HostNote:
         return None if found is None else float(found.group(1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedProgram:
-    """The executable of a cell as one segment of a session found it.
-
-    `sha256` is None where it could not be read. `segment` counts how often the session was resumed.
-    With `of_session` the session's build made it: other sessions have other bytes.
-    """
-
-    benchmark: str
-    variant: str
-    session: int
-    segment: int
-    sha256: str | None
-    of_session: bool = False
-
-
 def read_notes(trial: Path) -> Iterator[HostNote]:
     """Read the findings of a trial, in the order in which they were recorded."""
     for row in readable_rows(trial / FINDINGS):
@@ -163,7 +144,7 @@ def read_notes(trial: Path) -> Iterator[HostNote]:
         if where == BOOT_ARGUMENTS:
             what = "the list of boot arguments changed"
         yield HostNote(
-            session=_whole(row.get("session")),
+            session=session if type(session := row.get("session")) is int else None,
             when=when,
             check=check,
             status=status,
@@ -187,32 +168,6 @@ def kept_from(trial: Path, metric: str) -> HostNote | None:
         if note.status != "ok" and (counter or energy):
             return note
     return None
-
-
-def read_programs(trial: Path, sessions: int) -> Iterator[RecordedProgram]:
-    """Read the programs at the begin of each session and segment, of a trial with that number of sessions."""
-    for row in readable_rows(trial / ENVIRONMENT):
-        session, segment = _whole(row.get("session")), _whole(row.get("segment"))
-        if session is None or segment is None:
-            continue
-        for name, about in whole_targets(row.get("targets")).items():
-            benchmark, slash, variant = name.partition("/")
-            if not (slash and isinstance(about, dict)):
-                continue
-            sha256 = about.get("sha256")
-            for in_session, in_segment in places_of(row, sessions):
-                yield RecordedProgram(
-                    benchmark=benchmark,
-                    variant=variant,
-                    session=in_session,
-                    segment=in_segment,
-                    sha256=sha256 if isinstance(sha256, str) else None,
-                    of_session=of_one_session(about),
-                )
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # --- The metric that is the question: which it is where nobody names one, and what is said
@@ -269,19 +224,6 @@ def refuse_unnamed(declared: Iterable[str], where: str) -> None:
 # What two trials of one campaign may say differently: the command line can change them, who may read a
 # trial is no part of the experiment, and the question and the names of versions alter no run.
 _FREE_SETTINGS = ("seed", "judge", "series", "commit", "share", "protocol.sessions")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentStart:
-    """What the first row of a session, or of a part of one that was resumed, says.
-
-    `row` is its place among the trial's rows; `cpus` the CPUs that it was pinned to, empty where that
-    is not known and None where it was not pinned; `started_at` its start (RFC 3339), None if unknown.
-    """
-
-    row: int
-    cpus: tuple[int, ...] | None
-    started_at: str | None
 
 
 def campaign_text(trial: Path) -> str | None:
@@ -349,35 +291,7 @@ def pinned_cpus(trial: Runs) -> tuple[tuple[int, ...] | None, ...]:
 
     The runner chooses them when a session begins or goes on, so the first row of each is asked.
     """
-    return tuple(dict.fromkeys(one.cpus for one in segment_starts(trial) if one.cpus != ()))
-
-
-def segment_starts(trial: Runs) -> tuple[SegmentStart, ...]:
-    """Give what the first row of each session says, and of each part of one that was resumed.
-
-    A row that cannot be read any more, such as one of a foreign file, is left out with all after it.
-    """
-    if not len(trial):
-        return ()
-    begins = np.flatnonzero(np.diff(trial.session) | np.diff(trial.segment)) + 1
-    return tuple(_starts(trial.path / MEASUREMENTS, {0, *begins.tolist()}))
-
-
-def _starts(path: Path, rows: set[int]) -> Iterator[SegmentStart]:
-    try:
-        with opened(path) as file:
-            for number, line in enumerate(file):
-                if number not in rows:
-                    continue
-                found = json.loads(line)
-                cpus, at = found.get("cpus", ()), found.get("started_at")
-                yield SegmentStart(
-                    row=number,
-                    cpus=None if cpus is None else tuple(cpus) if isinstance(cpus, list) else (),
-                    started_at=at if isinstance(at, str) else None,
-                )
-    except (OSError, StoreError, ValueError, AttributeError):
-        return
+    return tuple(dict.fromkeys(one.cpus for one in trial.starts if one.cpus != ()))
 
 
 _BYTES = 8192  # bytes that are read at most, from the end
@@ -385,22 +299,10 @@ _LINES = 10
 _LONGEST = 300  # characters of a line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """The last lines of a file, as they were written but for home directories.
-
-    `size` is the file's, in bytes; `cut` says whether there is more before the first of `lines`.
-    """
-
-    lines: tuple[str, ...]
-    size: int
-    cut: bool
-
-
-def read_excerpt(trial: Path, position: int, stream: str = "stderr") -> Excerpt | None:
-    """Read the end of what a run wrote; None where that was not kept, or cannot be read."""
+def read_excerpt(trial: Path, position: int) -> tuple[str, ...] | None:
+    """Read the last lines of a run's standard error, without home directories; None where it was not kept, or cannot be read."""
     names = [f"{position:04d}"] if position >= 0 else [f"w{-position}", f"r{-position}"]
-    paths = [trial / OUTPUTS / f"{name}.{stream}" for name in names]
+    paths = [trial / OUTPUTS / f"{name}.stderr" for name in names]
     path = next((one for one in paths if os.path.lexists(one)), paths[0])
     if path.is_symlink() or path.parent.is_symlink():
         return None  # a trial has none: what lies behind one is not the run's
@@ -411,16 +313,11 @@ def read_excerpt(trial: Path, position: int, stream: str = "stderr") -> Excerpt 
             end = file.read(_BYTES)
     except (OSError, StoreError):
         return None
-    cut = size > len(end)
-    if cut:
+    if size > len(end):
         end = end.partition(b"\n")[2] or end  # the first line may begin anywhere
     # an end of a line is \n or \r\n; a lone \r, as of a progress bar, is no line of its own
     lines = end.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()
     shown = [without_homes(line) for line in lines[-_LINES:]]
-    return Excerpt(
-        lines=tuple(x if len(x) <= _LONGEST else f"{x[: _LONGEST - 1]}…" for x in shown),
-        size=size,
-        cut=cut or len(lines) > _LINES,
-    )
+    return tuple(x if len(x) <= _LONGEST else f"{x[: _LONGEST - 1]}…" for x in shown)

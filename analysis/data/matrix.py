@@ -33,14 +33,8 @@ if TYPE_CHECKING:
 
 
 Failed = Mapping[str, int | Mapping[Any, int]]
+Failures = tuple[Mapping[str, int], Mapping[str, Mapping[Any, int]]]
 _Value = TypeVar("_Value")
-
-
-class Failures(NamedTuple):
-    """How many runs of each benchmark failed; `by_session` where that is known, without zeros."""
-
-    totals: Mapping[str, int]
-    by_session: Mapping[str, Mapping[Any, int]]
 
 
 class CutOff(NamedTuple):
@@ -59,7 +53,7 @@ class CutOff(NamedTuple):
 
 
 def failures_of(name: str, failed: Failed | None, sessions: Rows | None) -> Failures:
-    """Read what a caller says of failed runs."""
+    """Read what a caller says of failed runs: how many each benchmark has, and in which session where that is known, without zeros."""
     kinds = {row.dtype.kind == "U" for row in sessions or ()}
     totals: dict[str, int] = {}
     by_session: dict[str, dict[Any, int]] = {}
@@ -85,7 +79,7 @@ def failures_of(name: str, failed: Failed | None, sessions: Rows | None) -> Fail
             counts[int(label) if number else str(label)] = known
         totals[bench] = sum(counts.values())
         by_session[bench] = {label: n for label, n in counts.items() if n}
-    return Failures(totals, by_session)
+    return totals, by_session
 
 
 def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Failures:
@@ -93,7 +87,7 @@ def failures_of_rows(benchmarks: Sequence[str], sessions: Sequence[int]) -> Fail
     by_session: dict[str, Counter[int]] = {bench: Counter() for bench in benchmarks}
     for bench, session in zip(benchmarks, sessions, strict=True):
         by_session[bench][session] += 1
-    return Failures(Counter(benchmarks), by_session)
+    return Counter(benchmarks), by_session
 
 
 def of_some(failures: Mapping[str, _Value], benchmarks: Iterable[str]) -> dict[str, _Value]:
@@ -254,7 +248,7 @@ class PerformanceMatrix:
         block_ids = ids_of(name, "blocks", blocks, names, arrays)
         session_ids = ids_of(name, "sessions", sessions, names, arrays)
         process_ids = ids_of(name, "processes", processes, names, arrays)
-        lost = failures_of(name, failed, session_ids)
+        lost, lost_by_session = failures_of(name, failed, session_ids)
         iterations = run_of = None
         if process_ids is not None:
             runs = tuple(map(Processes.of, arrays, process_ids))
@@ -280,8 +274,8 @@ class PerformanceMatrix:
             # a file holds it as its caution
             outermost="host" if any(c.code == "hosts-as-sessions" for c in cautions) else "session",
             trial=trial,
-            failed=lost.totals,
-            failed_by_session=lost.by_session,
+            failed=lost,
+            failed_by_session=lost_by_session,
             cut=None
             if cut is None
             else {

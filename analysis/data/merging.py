@@ -166,14 +166,6 @@ class Offsets:
             places["position"] = self.position(one.position)
         return replace(one, **places)
 
-    def behind(self, manifest: Manifest, least: int) -> Offsets:
-        """Give the place behind a part; `least` is its lowest position."""
-        return Offsets(
-            self.sessions + manifest.sessions,
-            self.positions + manifest.planned,
-            self.repeated + max(0, -least),
-        )
-
     # --- lines ---------------------------------------------------------------------------------
 
     def measurements(self, trial: Path) -> Iterator[bytes]:
@@ -186,16 +178,14 @@ class Offsets:
                 row["repeats"] = self.position(row["repeats"])
             yield encode_checked(row) + b"\n"
 
-    def plan(self, trial: Path) -> Iterator[bytes]:
-        """Give the planned runs of a part."""
-        for _, row in records_of(trial / PLAN, PlannedRun):
-            row["position"] = self.position(row["position"])
-            yield self._line(row)
-
     def lines(self, path: Path, kind: type) -> Iterator[bytes]:
-        """Give the environments, or the findings, of a part."""
+        """Give the planned runs, the environments, or the findings, of a part."""
         for _, row in records_of(path, kind):
-            yield self._line(row)
+            if kind is PlannedRun:
+                row["position"] = self.position(row["position"])
+            if type(row.get("session")) is int:
+                row["session"] += self.sessions
+            yield encode(row) + b"\n"
 
     def builds(self, trial: Path, name: str, made: Counter[str]) -> Iterator[bytes]:
         """Give the builds of a part, the trial `name`; `made` counts those for all sessions, by variant."""
@@ -209,11 +199,6 @@ class Offsets:
             logs = (log.removeprefix(f"{OUTPUTS}/") for log in record.log)
             row["log"] = [f"{OUTPUTS}/{self.output(log, name)}" for log in logs]
             yield encode_checked(row) + b"\n"
-
-    def _line(self, row: dict[str, Any]) -> bytes:
-        if type(row.get("session")) is int:
-            row["session"] += self.sessions
-        return encode(row) + b"\n"
 
     def output(self, name: str, trial: str) -> str:
         """Name a file of ``outputs/`` or ``samples/``: after its run, or in a folder named after its trial."""
@@ -249,6 +234,12 @@ class Offsets:
             yield Appended(at=at, first=self.sessions + 1, last=self.sessions + own)
         for one in manifest.appended:
             yield replace(one, first=one.first + self.sessions, last=one.last + self.sessions)
+
+
+def places_of(sizes: Iterable[tuple[int, int, int]]) -> list[Offsets]:
+    """Give where each of several parts begins, and the end, by what each part has of what `Offsets` counts."""
+    ends = ([0, *itertools.accumulate(one)] for one in zip(*sizes, strict=True))
+    return [Offsets(*three) for three in zip(*ends, strict=True)]
 
 
 _SHOWN = 5
@@ -482,19 +473,19 @@ def _write(
     folder: Path, name: str, parts: Sequence[MergedPart], between: Sequence[Seam]
 ) -> Manifest:
     """Write all files of the new trial; the manifest comes last."""
-    places = [Offsets()]
+    sizes = []
     for part in parts:
         rows = records_of(part.path / MEASUREMENTS, RowShape)
         least = min((known.position for known, _ in rows), default=0)
-        places.append(places[-1].behind(part.manifest, least))
-    total = places.pop()
+        sizes.append((part.manifest.sessions, part.manifest.planned, max(0, -least)))
+    *places, total = places_of(sizes)
     both = list(zip(places, parts, strict=True))
     at = utc_now()
     files = {
         ENVIRONMENT: (
             line for p, part in both for line in p.lines(part.path / ENVIRONMENT, EnvironmentShape)
         ),
-        PLAN: (line for p, part in both for line in p.plan(part.path)),
+        PLAN: (line for p, part in both for line in p.lines(part.path / PLAN, PlannedRun)),
         MEASUREMENTS: (line for p, part in both for line in p.measurements(part.path)),
         FINDINGS: _findings(both, between, at),
         CAMPAIGN: _bytes_of(parts[0].path / CAMPAIGN),

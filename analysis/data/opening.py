@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from ..errors import AnalysisError, FairtrialError, UsageError, library_needed
+from ..errors import AnalysisError, FairtrialError, StoreError, UsageError, library_needed
 from ..record.manifest import COLUMNS_ASKED
 from ..record.profiles import is_profiles
 from ..record.trial_files import MANIFEST, MEASUREMENTS
@@ -486,7 +486,7 @@ def _folders(opened: Opened) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
         except OSError as error:
             what = f"the folder cannot be read: {error.strerror}"
             shut = f"ask its owner for {command_line(('chmod', '-R', 'a+rX', str(folder)))}"
-            raise UsageError(what, str(folder), shut if count == 0 else _NARROWER) from None
+            raise StoreError(what, str(folder), shut if count == 0 else _NARROWER) from None
         count += len(entries)
         if count > MOST_ENTRIES:
             what = f"the folder has more than {MOST_ENTRIES:,} entries"

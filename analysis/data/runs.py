@@ -22,7 +22,7 @@ from ..stats.samples import Array, Flags, Integers, read_only
 
 if TYPE_CHECKING:
     from ..record.manifest import WarmupIterations
-    from .columns import FailedRun, MetricColumn
+    from .columns import FailedRun, MetricColumn, SegmentStart
 
 
 class StoredRun(NamedTuple):
@@ -88,7 +88,8 @@ class Runs:
     takes the place of what the manifest says of its metrics. `stored` tells where the values of a run stand that are
     too many for its row: in `metrics` it has one value, their mean. With `own_quantiles` quantiles are those of runs,
     as no others are known of the trial compared with it; `compared_at` tells of how many values at most, as that has no more.
-    `compared` names the variants whose quantiles are, where not all.
+    `compared` names the variants whose quantiles are, where not all. `starts` has what the first rows of sessions, and of parts
+    that were resumed, say in addition.
     `memo` keeps what was computed of a metric.
     """
 
@@ -120,6 +121,7 @@ class Runs:
     own_quantiles: bool = False
     compared_at: Mapping[str, int] = field(default_factory=dict)
     compared: frozenset[str] = frozenset()
+    starts: tuple[SegmentStart, ...] = ()
     memo: dict[tuple[str, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ from ..pages import number_format as figures
 from ..pages.model import Caution, Page, ShortSentence, plain, section
 from ..pages.result import short
 from ..record.manifest import WARMUP_ASKED, needed, read_manifest, warmup_of
-from ..record.run_numbers import MetricInfo, limit_of
+from ..record.run_numbers import limit_of
 from ..record.trial_files import (
     ENERGY,
     MEASUREMENTS,
@@ -69,13 +69,8 @@ class Trial(Runs):
     """A trial: its runs (`Runs` has the columns), and what each metric makes of them."""
 
     @property
-    def running(self) -> bool:
-        """Whether the manifest says ``running``: the trial runs, or its runner was killed."""
-        return self.manifest.status == "running"
-
-    @property
     def finished(self) -> bool:
-        """Whether the trial is no longer running."""
+        """Whether the manifest does not say ``running``: else the trial runs, or its runner was killed."""
         return self.manifest.status != "running"
 
     @property
@@ -93,13 +88,10 @@ class Trial(Runs):
         """Give the runs whose outcome is not ``ok``, warm-ups included, in order."""
         return self.failed
 
-    def metric(self, name: str) -> MetricInfo:
-        """Give the unit and the direction of a metric; raises UsageError where the trial has none of that name."""
-        return info_of(self, name)
-
-    def apart(self, metric: str) -> Flags:
-        """Tell which runs have no value of a metric by design, as `analysis.data.metrics.apart_of`."""
-        return apart_of(self, metric)
+    metric = info_of
+    apart = apart_of
+    values = values_of
+    at_floor = floor_of
 
     def kind(self, metric: str) -> Kind:
         """Give what is known of metrics of this kind."""
@@ -109,10 +101,6 @@ class Trial(Runs):
         """Tell which runs count for a metric: those `measured` that are meant to have a value of it."""
         return self.measured & ~apart_of(self, metric)
 
-    def values(self, metric: str) -> Array:
-        """Give one value of a metric for each run, nan where it is unknown, as `analysis.data.iterations.values_of`."""
-        return values_of(self, metric)
-
     def quantile_basis(self, metric: str) -> QuantileBasis | None:
         """Say of what the values that a matrix has of a metric are a quantile; None of a metric that is none."""
         found = session_quantiles(self, metric)
@@ -121,10 +109,6 @@ class Trial(Runs):
     def judged_iterations(self, metric: str) -> JudgedIterations | None:
         """Give the iterations of each run that are judged of a metric that was parsed from output; else None."""
         return judged_iterations(self, metric)
-
-    def at_floor(self, metric: str) -> Flags:
-        """Tell of each run whether its value of a metric only says "at most the floor"."""
-        return floor_of(self, metric)
 
     def below_floor(self, variant: str, metric: str) -> tuple[str, ...]:
         """List the benchmarks whose median of `metric` only says "at most the launcher's floor"."""
@@ -336,7 +320,7 @@ def _matrix(
             counting |= cell & runs.warmup & (runs.position >= 0)
     lost = np.flatnonzero(mine & counting & (runs.outcome != 0))
     lost = lost[np.argsort(runs.benchmark[lost], kind="stable")]  # as the campaign has them
-    failures = failures_of_rows(
+    failed, failed_by_session = failures_of_rows(
         [runs.manifest.benchmarks[k] for k in runs.benchmark[lost].tolist()],
         runs.session[lost].tolist(),
     )
@@ -354,9 +338,9 @@ def _matrix(
         run_of=None if below is None else tuple(read_only(place) for _, place in below),
         metric=metric,
         trial=str(runs.path.resolve()),
-        failed=failures.totals,
+        failed=failed,
         cut=_cut(runs, metric, mine, ids),
-        failed_by_session=failures.by_session,
+        failed_by_session=failed_by_session,
         values_of={name: one for name, one in sizes.items() if one is not None},
         session_order=_order(runs),
         outermost=runs.outermost,

@@ -6,25 +6,33 @@ monotone scale enters them: under exchangeable runs, the hypothesis of each, eve
 equally likely. Means and variances of the statistics are those over all orders of the ranks, exact with
 ties; sums over the sessions of a cell are held against the normal, chi-squared or Kolmogorov's law,
 whose tails are heavier than those of the statistics (docs/methods/diagnosis.md has the measured levels).
+
+References
+----------
+.. [1] J. Worms, S. Touati, "Modelling program's performance with Gaussian mixtures for parametric
+       statistics", IEEE Trans. Multi-Scale Computing Systems, 2018, section 6.4.
+.. [2] J. A. Hartigan, P. M. Hartigan, "The dip test of unimodality", Annals of Statistics 13, 1985.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov, ndtr
 
-from ..errors import InsufficientDataError, UsageError
+from ..data.matrix import PerformanceMatrix
+from ..data.trial import Trial
+from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..stats.samples import Array as Floats, Integers
 
 if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
-    from ..data.trial import Trial
+    from ..methods.mixture.model import Mixture
 
 LEAST = 10  # runs of a cell in all its sessions, or it is not tested
 _FEWEST = 3  # runs of a series that say something about their order
@@ -153,15 +161,16 @@ def _numbered(rows: Sequence[Sequence[int | str]]) -> tuple[tuple[int | str, ...
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """Series of C cells in S sessions, of at most R runs.
+    """Series of C cells in S sessions, of at most R runs, of the runs of `table`.
 
     `benchmark` and `variant`, of shape (C,), are the cell. Of shape (C, S, R) are `row`, the place of
-    each run in its table, -1 where there is none; `values`, nan where there is none; and `scores`,
+    each run in the table, -1 where there is none; `values`, nan where there is none; and `scores`,
     midranks within the series less their mean: 0 where there is no run, and throughout a series that is
     too short or has one value only. Of shape (C, S) are `counts`, the runs of each series, and
     `squares`, the sums of the squared scores.
     """
 
+    table: RunTable
     benchmark: Integers
     variant: Integers
     row: Integers
@@ -176,10 +185,22 @@ class Series:
         return self.row >= 0
 
     @property
+    def cells(self) -> list[dict[str, Any]]:
+        """The benchmark and the variant of each cell."""
+        benchmarks, variants = self.table.benchmarks, self.table.variants
+        both = zip(self.benchmark.tolist(), self.variant.tolist(), strict=True)
+        return [{"benchmark": benchmarks[b], "variant": variants[v]} for b, v in both]
+
+    @property
     def runs(self) -> Integers:
         """The runs of each cell, shape (C,)."""
         found: Integers = self.counts.sum(axis=1)
         return found
+
+    @property
+    def logs(self) -> Floats:
+        """The logarithms of the values, shape (C, S, R); nan where there is none."""
+        return np.where(self.present, self.table.logs[self.row], np.nan)
 
     def scaled(self) -> Floats:
         """Scores with variance 1 within each series (0 where all are equal), shape (C, S, R)."""
@@ -209,7 +230,8 @@ def series_of(table: RunTable) -> Series:
     centred = ranks - ((counts + 1) / 2)[:, :, None]
     scores = np.where((row >= 0) & (counts >= _FEWEST)[:, :, None], centred, 0.0)
     benchmark, variant = np.divmod(cells, len(table.variants))
-    return Series(benchmark, variant, row, values, counts, scores, (scores**2).sum(axis=2))
+    squares = (scores**2).sum(axis=2)
+    return Series(table, benchmark, variant, row, values, counts, scores, squares)
 
 
 def midranks_along(values: Floats) -> Floats:
@@ -381,7 +403,6 @@ def _change_point(series: Series) -> CellTests:
 
 
 def _first(series: Series) -> Floats:
-    """Add up the ranks of the first runs of all sessions."""
     first = series.scores[:, :, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(series.squares > 0, series.squares / series.counts, 0.0)
@@ -428,6 +449,7 @@ class Description:
     more than six robust standard deviations from the median of their series.
     """
 
+    series: Series
     spread: Floats
     session_sd: Floats
     lag_1: Floats
@@ -437,24 +459,23 @@ class Description:
     far: NDArray[np.bool_]
 
 
-def described(table: RunTable, series: Series) -> Description:
+def described(series: Series) -> Description:
     """Describe all cells."""
-    logs = np.where(series.present, table.logs[series.row], np.nan)
-    ties, resolution = _readings(series)
+    logs, (ties, resolution) = series.logs, _readings(series)
     factor, lag_1 = np.ones(ties.shape), np.full(ties.shape, np.nan)
-    if table.in_order:
+    if series.table.in_order:
         factor, lag_1 = _repetition(series), autocorrelation(series, 1)
-    spread, session_sd, effective = _levels(series, logs, factor)
+    spread, session_sd, effective = _levels(series, factor)
     apart = np.abs(logs - middle_of(logs)[:, :, None])
     scale = NORMAL * middle_of(apart.reshape(apart.shape[0], 1, -1))
     with np.errstate(invalid="ignore"):
         far = (scale > 0)[:, :, None] & (apart > _FAR * scale[:, :, None])
-    return Description(spread, session_sd, lag_1, effective, ties, resolution, far)
+    return Description(series, spread, session_sd, lag_1, effective, ties, resolution, far)
 
 
-def _levels(series: Series, logs: Floats, factor: Floats) -> tuple[Floats, Floats, Floats]:
+def _levels(series: Series, factor: Floats) -> tuple[Floats, Floats, Floats]:
     """Estimate components of variance between and within sessions, by analysis of variance."""
-    n = series.counts.astype(np.float64)
+    n, logs = series.counts.astype(np.float64), series.logs
     runs, sessions = n.sum(axis=1), (n > 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(n > 0, np.where(series.present, logs, 0.0).sum(axis=2) / n, 0.0)
@@ -497,7 +518,6 @@ def _repetition(series: Series) -> Floats:
 
 
 def _readings(series: Series) -> tuple[Floats, Floats]:
-    """Tell how many runs share their value with another one, and the smallest step."""
     cells = series.counts.shape[0]
     ordered = np.sort(series.values.reshape(cells, -1), axis=1)  # nan comes last
     with np.errstate(invalid="ignore", over="ignore"):
@@ -508,22 +528,20 @@ def _readings(series: Series) -> tuple[Floats, Floats]:
     return ties, np.where((ties > 0) & np.isfinite(least), least, np.nan)
 
 
-def size_of(
-    test: CellTests, cell: int, table: RunTable, series: Series, figures: Description
-) -> float | None:
+def size_of(test: CellTests, cell: int, figures: Description) -> float | None:
     """Give the size of a finding of one cell."""
     if test.code in ("lag-1", "ljung-box", "runs-test"):
         found = float(figures.lag_1[cell])
     elif test.code == "session-shift":
         found = math.expm1(min(float(figures.session_sd[cell]), 700.0))
     else:
-        found = _relative(test, cell, table, series)
+        found = _relative(test, cell, figures.series)
     return found if math.isfinite(found) else None
 
 
-def _relative(test: CellTests, cell: int, table: RunTable, series: Series) -> float:
+def _relative(test: CellTests, cell: int, series: Series) -> float:
     rows = [row[row >= 0] for row in series.row[cell]]
-    logs, first = table.logs, test.code == "warm-up"
+    logs, first = series.table.logs, test.code == "warm-up"
     if test.code == "change-point" and test.session is not None and test.place is not None:
         mine = logs[rows[int(test.session[cell])]]
         cut = int(test.place[cell])
@@ -542,3 +560,103 @@ def _apart(before: Floats, after: Floats, times: float = 1.0) -> float:
     if not (before.size and after.size):
         return math.nan
     return math.expm1(min(times * float(np.median(after) - np.median(before)), 700.0))
+
+
+# --- The modes of runs by their values alone: two speeds, or more.
+#
+# A mixture often has more modes than the runs have speeds. So neighbours are joined until a test rejects
+# that they are one mode ([1]_, section 6.4; [2]_), and what holds few runs is joined with its neighbour, or
+# left aside if it lies far from all.
+
+Labels = NDArray[np.int8]
+LEAST_OF_MODE = 10  # runs
+_COMPONENTS = 6
+_RISK = 0.05
+_RESAMPLES, _SMOOTHED = 999, 199
+_PLACES = 256  # between two modes, where the valley is looked for
+_HINT = 0.5  # a dip's p-value without any hint of two modes
+_MOST = 2000  # values that are tested; of more, this number of evenly spaced ones
+_BEYOND = 4.0  # widths of the next mode: what lies further belongs to none
+
+
+def modes_by_values(values: Floats, rng: np.random.Generator) -> Labels | None:
+    """Tell of each run to which mode it belongs."""
+    if values.size < 2 * LEAST_OF_MODE or values.min() == values.max():
+        return None
+    from ..methods.mixture.fit import fit_mixture  # takes half a second, for what is rare
+
+    x = np.log(values) if values.min() > 0 else values
+    try:
+        mixture = fit_mixture(x, max_components=_COMPONENTS)
+    except AnalysisError:  # too coarse a clock for any mixture
+        return None
+    groups = [one for one in np.split(np.sort(x), _valleys(x, mixture)) if one.size]
+    groups = _joined(_without_few(groups), rng)
+    if len(groups) < 2:
+        return None
+    labels = np.full(values.size, -1, dtype=np.int8)
+    for k, group in enumerate(groups):
+        labels[(x >= group[0]) & (x <= group[-1])] = k
+    return labels
+
+
+def _valleys(x: Floats, mixture: Mixture) -> list[int]:
+    ordered, modes = np.sort(x), mixture.modes()
+    found = []
+    for left, right in itertools.pairwise(modes):
+        places = np.linspace(left, right, _PLACES)
+        found.append(int(np.searchsorted(ordered, places[int(mixture.pdf(places).argmin())])))
+    return found
+
+
+def _without_few(groups: list[Floats]) -> list[Floats]:
+    """Join what holds few runs with its neighbour, or leave it out where that is far."""
+    kept = list(groups)
+    while len(kept) > 1 and min(one.size for one in kept) < LEAST_OF_MODE:
+        at = min(range(len(kept)), key=lambda k: kept[k].size)
+        neighbours = (k for k in (at - 1, at + 1) if 0 <= k < len(kept))
+        near = min(neighbours, key=lambda k: _gap(kept, at, k))
+        low, high = np.quantile(kept[near], (0.1, 0.9)).tolist()
+        if _gap(kept, at, near) <= _BEYOND * (high - low) or kept[near].size < LEAST_OF_MODE:
+            both = slice(min(at, near), max(at, near) + 1)
+            kept[both] = [np.concatenate(kept[both])]
+        else:
+            del kept[at]
+    return kept
+
+
+def _gap(groups: list[Floats], one: int, other: int) -> float:
+    low, high = sorted((one, other))
+    return float(groups[high][0] - groups[low][-1])
+
+
+def _joined(groups: list[Floats], rng: np.random.Generator) -> list[Floats]:
+    """Join the neighbours that are most likely one mode, until all differ."""
+    kept = list(groups)
+    chances = [_one_mode(left, right, rng) for left, right in itertools.pairwise(kept)]
+    while chances and max(chances) > _RISK:
+        at = int(np.argmax(chances))
+        kept[at : at + 2] = [np.concatenate(kept[at : at + 2])]
+        del chances[at]
+        for k in (at - 1, at):
+            if 0 <= k < len(chances):
+                chances[k] = _one_mode(kept[k], kept[k + 1], rng)
+    return kept
+
+
+def _one_mode(left: Floats, right: Floats, rng: np.random.Generator) -> float:
+    """Give the p-value of "these two are one mode", by the dip; where it sees few, by the bandwidth.
+
+    Either test may reject at half the risk.
+    """
+    from ..methods.mixture.modality import bandwidth_test, dip_test
+
+    both = np.concatenate((left, right))
+    if both[0] == both[-1]:
+        return 1.0
+    if both.size > _MOST:
+        both = both[np.linspace(0, both.size - 1, _MOST).round().astype(np.intp)]
+    dip = dip_test(both, resamples=_RESAMPLES, rng=rng).pvalue
+    if 2 * dip <= _RISK or dip > _HINT:
+        return min(1.0, 2 * dip)
+    return min(1.0, 2 * min(dip, bandwidth_test(both, resamples=_SMOOTHED, rng=rng).pvalue))

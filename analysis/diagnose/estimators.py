@@ -144,20 +144,6 @@ class EstimatorRow:
         """Give the spread at a size, None where the benchmark has no such size."""
         return next((spread for spread in self.sizes if spread.size == size), None)
 
-    def judged_by(self, name: Estimator, figure: str) -> float | None:
-        """Give a figure of an estimator's `Spread` at the size `judged`; None where there is none."""
-        at = self.at(self.judged)
-        return None if at is None else getattr(at.of(name), figure)
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """How estimates spread at one size: medians over benchmarks, in sds of one run."""
-
-    benchmarks: int
-    sds: Mapping[Estimator, float]
-    normal: NormalSpread
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimatorSpread(Result):
@@ -180,29 +166,10 @@ class EstimatorSpread(Result):
     references: tuple[str, ...] = _REFERENCES
 
     @property
-    def varying(self) -> tuple[EstimatorRow, ...]:
-        """The benchmarks whose estimates vary at the size at which they are judged."""
-        return tuple(row for row in self.benchmarks if (row.judged_by("mean", "sd") or 0) > 0)
-
-    def against_mean(self, estimator: Estimator) -> float | None:
-        """Tell how often as much as the mean an estimator varies; None where nothing varies."""
-        spreads = [spread for row in self.varying if (spread := row.at(row.judged)) is not None]
-        ratios = [one.of(estimator).relative_sd / one.mean.relative_sd for one in spreads]
-        return median(ratios) if ratios else None
-
-    @property
-    def growth(self) -> tuple[Growth, ...]:
-        """The spread by size: at sizes that a third of the varying benchmarks have, or that none has."""
-        rows = self.varying
-        found = []
-        for normal in self.normal:
-            each = ((row.at(normal.size), row.run_sd or 1.0) for row in rows)
-            here = [(spread, sd) for spread, sd in each if spread is not None]
-            if not here or 3 * len(here) >= len(rows):
-                names = ESTIMATORS if here else ()
-                sds = {name: median(s.of(name).sd / sd for s, sd in here) for name in names}
-                found.append(Growth(len(here), sds, normal))
-        return tuple(found)
+    def varying(self) -> list[tuple[EstimatorRow, SizeSpread]]:
+        """The benchmarks whose estimates vary at the size at which they are judged, with their spread there."""
+        each = ((row, row.at(row.judged)) for row in self.benchmarks)
+        return [(row, at) for row, at in each if at is not None and at.mean.sd > 0]
 
     def screen(self) -> pages.Page:
         """Set the steadiest estimators, then a line for each benchmark and each number of runs."""
@@ -212,18 +179,31 @@ class EstimatorSpread(Result):
         by_size = "sd in sds of one run, median over the benchmarks; in brackets of normal values"
 
         def part(heading: str, name: Estimator, figure: str) -> tuple[Any, ...]:
-            take = partial(EstimatorRow.judged_by, name=name, figure=figure)
-            return heading, take, lambda value: f"{figures.significant(100 * value)} %"
+            def share(row: EstimatorRow) -> float | None:
+                at = row.at(row.judged)
+                return None if at is None else getattr(at.of(name), figure)
+
+            return heading, share, lambda value: f"{figures.significant(100 * value)} %"
 
         def steadiest(row: EstimatorRow) -> str:
             if row.judged is None:
                 return row.why or ""
             return row.steadiest or ("all equal" if row.why else "none")
 
-        def growth(name: Estimator, row: Growth) -> pages.Value:
-            sd = row.sds.get(name)
+        # at sizes that a third of the varying benchmarks have, or that none has
+        varying = [row for row, _ in self.varying]
+        by_n = []
+        for normal in self.normal:
+            each = ((row.at(normal.size), row.run_sd or 1.0) for row in varying)
+            here = [(at, sd) for at, sd in each if at is not None]
+            if not here or 3 * len(here) >= len(varying):
+                by_n.append((normal, here))
+
+        def growth(name: Estimator, row: tuple[NormalSpread, list[Any]]) -> pages.Value:
+            normal, here = row
+            sd = median(at.of(name).sd / of_run for at, of_run in here) if here else None
             text = pages.value_of(sd, "{:.3f}".format).text
-            return pages.Value(f"{text} ({getattr(row.normal, name):.3f})", sd)
+            return pages.Value(f"{text} ({getattr(normal, name):.3f})", sd)
 
         benchmarks = pages.table_of(
             "benchmarks",
@@ -238,9 +218,9 @@ class EstimatorSpread(Result):
         )
         sizes = pages.table_of(
             "growth",
-            self.growth,
-            ("n", lambda row: row.normal.size),
-            ("benchmarks", "benchmarks", lambda count: str(count or "-")),
+            by_n,
+            ("n", lambda row: row[0].size),
+            ("benchmarks", lambda row: len(row[1]), lambda count: str(count or "-")),
             *((name, partial(growth, name)) for name in ESTIMATORS),
         )
         parts = (
@@ -302,7 +282,6 @@ def _over_shuffles(
 
 
 def _estimates(samples: Array) -> Array:
-    """Give minimum, median and mean along the last axis, stacked in this order."""
     return np.stack([samples.min(axis=-1), np.median(samples, axis=-1), samples.mean(axis=-1)])
 
 
@@ -352,10 +331,37 @@ def estimator_spread(
         fix = f"measure {least} runs or more; 40 tell much more"
         raise InsufficientDataError(what, matrix.name, fix, n=most, needed=least)
     root = int(rng.integers(2**53))  # so that JSON holds it exactly
-    rows = tuple(
-        _row(name, values, stream(root, name), given, subsamples)
-        for name, values in zip(matrix.benchmarks, matrix.samples, strict=True)
-    )
+
+    def row_of(name: str, values: Array) -> EstimatorRow:
+        quarter = max(values.size // 4, 2)
+        sizes = given or sorted({*_SIZES, min(quarter, _SIZES[-1])})
+        own = stream(root, name)
+        spreads = subsample_spread(values, sizes, subsamples=subsamples, rng=own)
+        judged = [s for s in spreads if s.size <= quarter][-1:] or spreads[:1]
+        steadiest: Estimator | None = None
+        why = None if judged else f"needs {2 * sizes[0]} runs"
+        if judged and np.ptp(values) == 0:
+            why = "all runs are equal"
+        elif judged:
+            each = sorted(map(judged[0].of, ESTIMATORS), key=lambda spread: spread.relative_sd)
+            if each[0].relative_sd < (1 - _MARGIN) * each[1].relative_sd:
+                steadiest = each[0].estimator
+        base, reach = float(values.min()), float(np.ptp(values)) or 1.0
+        deviations = (values - base) / reach  # as in `subsample_spread`
+        return EstimatorRow(
+            name=name,
+            runs=values.size,
+            minimum=base,
+            median=float(array_median(values)),
+            mean=base + reach * float(deviations.mean()),
+            run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
+            sizes=spreads,
+            judged=judged[0].size if judged else None,
+            steadiest=steadiest,
+            why=why,
+        )
+
+    rows = tuple(map(row_of, matrix.benchmarks, matrix.samples))
     counts = {name: sum(row.steadiest == name for row in rows) for name in ESTIMATORS}
     leading = [name for name in ESTIMATORS if 2 * counts[name] > len(rows)]
     used = {size.size for row in rows for size in row.sizes}
@@ -368,41 +374,6 @@ def estimator_spread(
         normal=tuple(normal_spread(size) for size in sorted(used | set(PUBLISHED_SIZES))),
         seed=root,
         cautions=(*matrix.cautions, *_cautions(matrix, rows, counts)),
-    )
-
-
-def _row(
-    name: str,
-    values: Array,
-    rng: np.random.Generator,
-    given: tuple[int, ...] | None,
-    subsamples: int,
-) -> EstimatorRow:
-    quarter = max(values.size // 4, 2)
-    sizes = given or tuple(sorted({*_SIZES, min(quarter, _SIZES[-1])}))
-    spreads = subsample_spread(values, sizes, subsamples=subsamples, rng=rng)
-    judged = [s for s in spreads if s.size <= quarter][-1:] or spreads[:1]
-    steadiest: Estimator | None = None
-    why = None if judged else f"needs {2 * sizes[0]} runs"
-    if judged and np.ptp(values) == 0:
-        why = "all runs are equal"
-    elif judged:
-        each = sorted(map(judged[0].of, ESTIMATORS), key=lambda spread: spread.relative_sd)
-        if each[0].relative_sd < (1 - _MARGIN) * each[1].relative_sd:
-            steadiest = each[0].estimator
-    base, reach = float(values.min()), float(np.ptp(values)) or 1.0
-    deviations = (values - base) / reach  # as in `subsample_spread`
-    return EstimatorRow(
-        name=name,
-        runs=values.size,
-        minimum=base,
-        median=float(array_median(values)),
-        mean=base + reach * float(deviations.mean()),
-        run_sd=reach * float(deviations.std(ddof=1)) if values.size > 1 else None,
-        sizes=spreads,
-        judged=judged[0].size if judged else None,
-        steadiest=steadiest,
-        why=why,
     )
 
 
@@ -439,11 +410,11 @@ def _steadiest(study: EstimatorSpread) -> Iterator[str]:
     if study.steadiest is not None:
         start = f"the {study.steadiest} is the steadiest estimator on {study.name}"
     yield f"{start}: {', '.join(on)} of {figures.counted(total, 'benchmark')}"
-    compared = [
-        f"the {name} varies {figures.significant(ratio)} times as much"
-        for name in ESTIMATORS[:2]
-        if (ratio := study.against_mean(name)) is not None
-    ]
-    if compared:
+    if spreads := [at for _, at in study.varying]:
+        compared = [
+            f"the {name} varies {figures.significant(ratio)} times as much"
+            for name in ESTIMATORS[:2]
+            for ratio in (median(at.of(name).relative_sd / at.mean.relative_sd for at in spreads),)
+        ]
         over = "(relative; median over the benchmarks)"
         yield f"compared with the mean, {' and '.join(compared)} {over}"

@@ -7,19 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..data.host_record import HostNote, read_notes, read_programs
+from ..data.host_record import HostNote, read_environments, read_notes
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Page, page, section, table_of
 from ..pages.result import Result
+from ..record.environment import of_one_session
 from ..record.fleet import HostState
+from ..record.run_numbers import Better
 from ..stats.arguments import between, checks_arguments, numbers, stream
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array as Floats
@@ -28,20 +30,8 @@ from .cell_tests import LEAST, RunTable
 from .host_tests import HostTest, Movers
 from .result import Diagnosis, Finding
 
-if TYPE_CHECKING:
-    from ..record.run_numbers import Better
-
 _ANY_ORDER = ("session-shift", "host-sessions")  # the tests that do not look at the order of runs
 _LARGEST = 700.0  # of a logarithm
-
-
-class _Looked(NamedTuple):
-    """A table of runs as it is seen by its cells; `cells` has the benchmark and the variant of each."""
-
-    table: RunTable
-    series: cell_tests.Series
-    figures: cell_tests.Description
-    cells: list[dict[str, Any]]
 
 
 def diagnosed(
@@ -49,11 +39,9 @@ def diagnosed(
 ) -> Diagnosis:
     """Test a table of runs; what a runner recorded, and cautions, are added by the caller."""
     series = cell_tests.series_of(table)
-    places = zip(series.benchmark.tolist(), series.variant.tolist(), strict=True)
-    names = [{"benchmark": table.benchmarks[b], "variant": table.variants[v]} for b, v in places]
-    looked = _Looked(table, series, cell_tests.described(table, series), names)
+    described, names = cell_tests.described(series), series.cells
     cells = (*cell_tests.within_sessions(series), cell_tests.session_shift(series))
-    host = host_tests.host_tests(table, series)
+    host = host_tests.host_tests(series)
     if not table.in_order:
         for one in cells:
             one.pvalues[:] = one.pvalues if one.code in _ANY_ORDER else math.nan
@@ -64,13 +52,13 @@ def diagnosed(
     pvalues = np.concatenate([*(test.pvalues for test in cells), of_hosts])
     corrected = adjusted(pvalues, "bh")
     tests, risk = int(np.isfinite(pvalues).sum()), 1 - confidence
-    split = len(names) * len(cells)
+    split = series.runs.size * len(cells)
     by_test, by_host = corrected[:split].reshape(len(cells), -1), corrected[split:].tolist()
     moved = [test for test, p in zip(host, by_host, strict=True) if p <= risk]
     in_time = [test for test in moved if test.code not in _ANY_ORDER]
     others = [test for test in moved if test not in in_time]
-    within = host_tests.who_moves(table, series, in_time, "runs")
-    between = host_tests.who_moves(table, series, others, "sessions")
+    within = host_tests.who_moves(series, in_time, "runs")
+    between = host_tests.who_moves(series, others, "sessions")
     movers_by = within | between
     of_host = []
     for test, p in zip(host, by_host, strict=True):
@@ -87,13 +75,13 @@ def diagnosed(
         )
         of_host.append(found)
     seen = [one for one in of_host if (p := one.pvalue_adjusted) is not None and p <= risk]
-    in_cells = _cell_findings(looked, cells, by_test, risk, tests)
+    in_cells = _cell_findings(described, cells, by_test, risk, tests)
     of_cells = sorted(in_cells, key=lambda one: one.pvalue or 0.0)
     movers = _movers(within or between)
     speeds = None
     if seen and table.ordered:  # of all runs, or of the cells that move
         some = host_tests.only_these(table, movers) if movers and movers.variants else table
-        speeds = host_tests.host_speeds(some, cell_tests.series_of(some))
+        speeds = host_tests.host_speeds(cell_tests.series_of(some))
     return Diagnosis(
         name=name,
         metric=None,
@@ -105,16 +93,16 @@ def diagnosed(
         sessions=len(table.sessions),
         runs=int(table.values.size),
         tests=tests,
-        findings=(*seen, *of_cells, *_coarse(looked), *_modal_cells(looked, unit)),
+        findings=(*seen, *of_cells, *_coarse(described), *_modal_cells(series, unit)),
         host=tuple(of_host),
         speeds=speeds,
         movers=movers,
-        cells=tuple(_cell_lines(looked, cells)),
+        cells=tuple(_cell_lines(described, cells)),
         not_tested=tuple(
             result.Untested(**names[k], runs=int(series.runs[k]))
             for k in np.flatnonzero(series.runs < LEAST).tolist()
         ),
-        far_runs=tuple(_far_runs(looked)),
+        far_runs=tuple(_far_runs(described)),
         in_order=table.in_order,
     )
 
@@ -135,19 +123,20 @@ def _when(table: RunTable, session: int | None, row: int | None) -> str:
 
 
 def _cell_findings(
-    looked: _Looked,
+    described: cell_tests.Description,
     tests: Sequence[cell_tests.CellTests],
     corrected: Floats,
     risk: float,
     count: int,
 ) -> Iterator[Finding]:
-    table, series, of_cells, names = looked
+    series, names = described.series, described.series.cells
     for test, row in zip(tests, corrected, strict=True):
         for cell in np.flatnonzero(np.nan_to_num(row, nan=1.0) <= risk).tolist():
-            size = cell_tests.size_of(test, cell, table, series, of_cells)
+            size = cell_tests.size_of(test, cell, described)
             label = place = None
             if test.session is not None and test.place is not None:
-                label, place = table.sessions[test.session[cell]], int(test.place[cell])
+                label = series.table.sessions[test.session[cell]]
+                place = int(test.place[cell])
             yield Finding(
                 code=test.code,
                 **names[cell],
@@ -160,9 +149,10 @@ def _cell_findings(
             )
 
 
-def _coarse(looked: _Looked) -> Iterator[Finding]:
+def _coarse(described: cell_tests.Description) -> Iterator[Finding]:
     """Name the cells whose clock has few readings: ties, which no test of noise should meet."""
-    series, ties, steps = looked.series, looked.figures.ties, looked.figures.resolution
+    series, ties, steps = described.series, described.ties, described.resolution
+    names = series.cells
     middles = cell_tests.middle_of(series.values.reshape(series.runs.size, -1))
     with np.errstate(invalid="ignore"):
         fine = steps < 0.005 * np.abs(middles)  # a step that is too small to matter
@@ -170,13 +160,13 @@ def _coarse(looked: _Looked) -> Iterator[Finding]:
         share, step = float(ties[cell]), float(steps[cell])
         words = f", in steps of {step:.3g}" if math.isfinite(step) else ", all of them the same"
         text = f"{100 * share:.0f} % of the runs share their value with another one{words}"
-        yield Finding(code="ties", **looked.cells[cell], size=share, text=text)
+        yield Finding(code="ties", **names[cell], size=share, text=text)
 
 
-def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
+def _modal_cells(series: cell_tests.Series, unit: str) -> Iterator[Finding]:
     """Name the cells whose values have modes, in half of the sessions at least."""
-    table, series = looked.table, looked.series
-    for cell, names in enumerate(looked.cells):
+    table = series.table
+    for cell, names in enumerate(series.cells):
         rows = series.row[cell][series.present[cell]]
         values, session = table.values[rows], table.session[rows]
         if rows.size < 2 * LEAST or (values <= 0).any():
@@ -184,9 +174,7 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
         logs = np.log(values)
         if host_tests.clearness(logs, host_tests.two_means(logs)) < host_tests.CLEAR:
             continue
-        from .value_modes import modes_by_values  # takes half a second, for what is rare
-
-        labels = modes_by_values(values, stream(20_261_128, *names.values()))
+        labels = cell_tests.modes_by_values(values, stream(20_261_128, *names.values()))
         if labels is None:
             continue
         of_sessions = [labels[(session == one) & (labels >= 0)] for one in np.unique(session)]
@@ -201,35 +189,35 @@ def _modal_cells(looked: _Looked, unit: str) -> Iterator[Finding]:
 
 
 def _cell_lines(
-    looked: _Looked, tests: Sequence[cell_tests.CellTests]
+    described: cell_tests.Description, tests: Sequence[cell_tests.CellTests]
 ) -> Iterator[result.CellLine]:
-    of_cells, series = looked.figures, looked.series
-    sessions, far = (series.counts > 0).sum(axis=1), of_cells.far.sum(axis=(1, 2))
-    for k, names in enumerate(looked.cells):
+    series, far = described.series, described.far.sum(axis=(1, 2))
+    sessions = (series.counts > 0).sum(axis=1)
+    for k, names in enumerate(series.cells):
         yield result.CellLine(
             **names,
             runs=int(series.runs[k]),
             sessions=int(sessions[k]),
-            spread=_relative(of_cells.spread[k]),
-            session_sd=_relative(of_cells.session_sd[k]),
-            lag_1=_known(of_cells.lag_1[k]),
-            effective=_known(of_cells.effective[k]),
-            ties=float(of_cells.ties[k]),
-            resolution=_known(of_cells.resolution[k]),
+            spread=_relative(described.spread[k]),
+            session_sd=_relative(described.session_sd[k]),
+            lag_1=_known(described.lag_1[k]),
+            effective=_known(described.effective[k]),
+            ties=float(described.ties[k]),
+            resolution=_known(described.resolution[k]),
             far=int(far[k]),
             pvalues={test.code: _known(test.pvalues[k]) for test in tests},
         )
 
 
-def _far_runs(looked: _Looked) -> Iterator[result.FarRun]:
-    """Give the far runs, the farthest from its session's median first."""
-    table, logs = looked.table, looked.table.logs
+def _far_runs(described: cell_tests.Description) -> Iterator[result.FarRun]:
+    series, table = described.series, described.series.table
+    logs, cells = table.logs, series.cells
     found: list[tuple[float, result.FarRun]] = []
-    for cell, session, place in np.argwhere(looked.figures.far).tolist():
-        row = looked.series.row[cell, session]
+    for cell, session, place in np.argwhere(described.far).tolist():
+        row = series.row[cell, session]
         apart = float(logs[row[place]] - np.median(logs[row[row >= 0]]))
         ratio = math.exp(apart) if apart < _LARGEST else None
-        where = looked.cells[cell] | {"session": table.sessions[session], "run": place + 1}
+        where = cells[cell] | {"session": table.sessions[session], "run": place + 1}
         found.append((-abs(apart), result.FarRun(**where, ratio=ratio)))
     yield from (one for _, one in sorted(found, key=lambda pair: pair[0]))
 
@@ -239,7 +227,6 @@ def _known(value: float) -> float | None:
 
 
 def _relative(sd: float) -> float | None:
-    """Turn a standard deviation of logs into a relative one."""
     return math.expm1(sd) if math.isfinite(sd) and sd < _LARGEST else None
 
 
@@ -345,9 +332,12 @@ def _two_binaries(trial: Trial, variants: Sequence[str]) -> Iterator[result.TwoB
     Of what each session builds only the parts of a session are compared.
     """
     recorded = [
-        (one.sha256, (one.variant, one.benchmark), one.session, one.of_session)
-        for one in read_programs(trial.path, trial.manifest.sessions)
-        if one.sha256 and one.variant in variants
+        (sha256, (variant, benchmark), one.session, of_one_session(about))
+        for one in read_environments(trial.path)
+        for name, about in one.sections.get("targets", {}).items()
+        for benchmark, _, variant in [name.partition("/")]
+        if variant in variants and isinstance(about, dict)
+        if (sha256 := about.get("sha256")) and isinstance(sha256, str)
     ]
     built: dict[tuple[tuple[str, str], int], set[str]] = {}
     for sha256, cell, session, of_session in recorded:

@@ -154,7 +154,6 @@ def judged_counters(
     known = _with_further(trial)
 
     def sides_of(metric: str) -> Iterator[PerformanceMatrix]:
-        """Give one benchmark's runs of both variants, with those of 0."""
         for name in (variant, baseline):
             whole = whole_matrix(known.matrix(name, metric, carry_zeros=True))
             if benchmark not in whole.benchmarks:

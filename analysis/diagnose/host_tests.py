@@ -9,8 +9,9 @@ changes nothing here, a host with two speeds does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
 from typing import Literal
 
@@ -60,9 +61,9 @@ class HostSpeeds:
     sessions: tuple[SessionSpeed, ...]
 
 
-def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
+def host_speeds(series: Series) -> HostSpeeds | None:
     """Divide the runs of all cells into two levels; None where values do not vary or allow no logs."""
-    relative, weights, spreads = _relative(table, series)
+    table, (relative, weights, spreads) = series.table, _relative(series)
     if not weights.any():
         return None
     clipped = np.clip(relative, -_CLIP * spreads, _CLIP * spreads)
@@ -95,14 +96,14 @@ def host_speeds(table: RunTable, series: Series) -> HostSpeeds | None:
     return HostSpeeds(two, ratio, math.exp(lower), share, switches, window, sessions)
 
 
-def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
+def _relative(series: Series) -> tuple[Floats, Floats, Floats]:
     """Give logs less their cell's median, weights (0 where unusable) and the cells' spreads."""
     cells = series.counts.shape[0]
-    values = table.values.copy()
+    values = series.table.values.copy()
     for rows in (row[row >= 0] for row in series.row):
         values[rows] = off_ticks(values[rows])
-    logs = replace(table, values=values).logs
-    logs = np.where(series.present, logs[series.row], np.nan).reshape(cells, -1)
+    apart_of_ticks = replace(series, table=replace(series.table, values=values))
+    logs = apart_of_ticks.logs.reshape(cells, -1)
     good = (np.isfinite(logs) == series.present.reshape(cells, -1)).all(axis=1)
     apart = logs - middle_of(logs)[:, None]
     spread = NORMAL * middle_of(np.abs(apart))
@@ -111,7 +112,7 @@ def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
     if good.any():
         # no cell counts more than a hundred of the typical ones
         weight[good] = 1 / np.maximum(spread[good], np.median(spread[good]) / 10) ** 2
-    relative, weights, spreads = np.zeros((3, table.values.size))
+    relative, weights, spreads = np.zeros((3, values.size))
     there = series.present.reshape(cells, -1) & good[:, None]
     rows, cell = series.row.reshape(cells, -1)[there], np.nonzero(there)[0]
     relative[rows], spreads[rows], weights[rows] = apart[there], spread[cell], weight[cell]
@@ -119,7 +120,6 @@ def _relative(table: RunTable, series: Series) -> tuple[Floats, Floats, Floats]:
 
 
 def _smoothed(relative: Floats, weights: Floats, session: Integers, window: int) -> Floats:
-    """Average neighbours in time within each session."""
     found = np.full(relative.shape, np.nan)
     ones = np.ones(window)
     for k in np.unique(session):
@@ -171,7 +171,8 @@ class HostTest:
     `session` (by its number in the table) and `row`, the first run after the change in it, are of a
     test of one session. `size`: of blocks and sessions the mean correlation between cells; of
     neighbours that of consecutive runs; of a trend the mean rank correlation; of a warm-up the mean
-    standardised rank of first runs; of a change that of all values, 0.02 is 2 % more.
+    standardised rank of first runs; of a change that of all values, 0.02 is 2 % more. `parts` gives what
+    each cell adds to a statistic that is a sum over cells, and the variance of that.
     """
 
     code: HostCode
@@ -179,27 +180,28 @@ class HostTest:
     session: int | None = None
     row: int | None = None
     size: float | None = None
+    parts: Callable[[], tuple[Floats, Floats]] | None = None
 
 
-def host_tests(table: RunTable, series: Series) -> tuple[HostTest, ...]:
+def host_tests(series: Series) -> tuple[HostTest, ...]:
     """Test the host; nothing where there is one cell only."""
     used = series.squares > 0
     if int(used.any(axis=1).sum()) < _CELLS or int(series.counts[used].sum()) < LEAST:
         return ()
-    scores = _scores(table, series)
+    table, scores = series.table, _scores(series)
     return (
         _blocks(table, scores),
-        *((_neighbours(table, series, scores),) if table.ordered else ()),
+        *((_neighbours(series, scores),) if table.ordered else ()),
         _trend(series),
         _warm_up(series),
-        *(_changes(table, series, scores) if table.ordered else ()),
+        *(_changes(series, scores) if table.ordered else ()),
         _sessions(series),
     )
 
 
-def _scores(table: RunTable, series: Series) -> Floats:
+def _scores(series: Series) -> Floats:
     """Give the score of each run, nan where its series tells nothing: a middle rank is 0, and tells something."""
-    scores = np.full(table.values.size, np.nan)
+    scores = np.full(series.table.values.size, np.nan)
     used = series.present & (series.squares > 0)[:, :, None]
     scores[series.row[used]] = series.scaled()[used]
     return scores
@@ -210,7 +212,6 @@ def _plain(p: float) -> float | None:
 
 
 def _normal(z: float) -> float | None:
-    """Give the two-sided p-value of a standard normal statistic."""
     return _plain(two_sided(np.array(z)).item())
 
 
@@ -271,7 +272,8 @@ def _trend(series: Series) -> HostTest:
     lengths = series.counts[series.squares > 0]
     mean = parts.sum() / float((np.sqrt(lengths - 1)).sum())
     z = parts.sum() / np.sqrt(variances.sum())
-    return HostTest(code="host-trend", pvalue=_normal(z), size=float(mean))
+    again = partial(trend_parts, series)
+    return HostTest(code="host-trend", pvalue=_normal(z), size=float(mean), parts=again)
 
 
 def first_run_parts(series: Series) -> tuple[Floats, Floats]:
@@ -284,8 +286,8 @@ def first_run_parts(series: Series) -> tuple[Floats, Floats]:
 def _warm_up(series: Series) -> HostTest:
     """Compare the first runs of all cells in all sessions with the others, by their ranks."""
     total, count = (float(part.sum()) for part in first_run_parts(series))
-    p = _normal(total / math.sqrt(count))
-    return HostTest(code="host-warm-up", pvalue=p, size=total / count)
+    p, again = _normal(total / math.sqrt(count)), partial(first_run_parts, series)
+    return HostTest(code="host-warm-up", pvalue=p, size=total / count, parts=again)
 
 
 def change_parts(series: Series, session: int, row: int) -> tuple[Floats, Floats]:
@@ -300,7 +302,7 @@ def change_parts(series: Series, session: int, row: int) -> tuple[Floats, Floats
     return sums, np.where(used, np.nan_to_num(variances), 0.0)
 
 
-def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
+def _neighbours(series: Series, scores: Floats) -> HostTest:
     """Correlate consecutive runs of different cells.
 
     The variance is exact: for each pair of series that of sum M_ij a_i b_j over all orders of both,
@@ -310,7 +312,8 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     of_series = np.arange(series.counts.size).reshape(*series.counts.shape, 1)
     group[series.row[series.present]] = np.broadcast_to(of_series, series.row.shape)[series.present]
     first, second = np.arange(scores.size - 1), np.arange(1, scores.size)
-    pair = (table.session[first] == table.session[second]) & (group[first] != group[second])
+    session = series.table.session
+    pair = (session[first] == session[second]) & (group[first] != group[second])
     pair &= ~np.isnan(scores[first] + scores[second])
     first, second = first[pair], second[pair]
     if first.size < 30:  # for the normal law
@@ -339,25 +342,26 @@ def _neighbours(table: RunTable, series: Series, scores: Floats) -> HostTest:
     return HostTest(code="host-neighbours", pvalue=p, size=size)
 
 
-def _changes(table: RunTable, series: Series, scores: Floats) -> Iterator[HostTest]:
+def _changes(series: Series, scores: Floats) -> Iterator[HostTest]:
     """Look for one shift of all cells within a session: the largest partial sum of the scores."""
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = np.where(series.squares > 0, series.counts**2 / (series.counts - 1), 0.0)
-    apart = np.full(table.values.size, np.nan)
-    logs = np.where(series.present, table.logs[series.row], np.nan)
+    apart, logs = np.full(scores.size, np.nan), series.logs
     apart[series.row[series.present]] = (logs - middle_of(logs)[:, :, None])[series.present]
     for k, weight in enumerate(weights.sum(axis=0).tolist()):
-        rows = np.flatnonzero(table.session == k)
+        rows = np.flatnonzero(series.table.session == k)
         if rows.size < LEAST or weight <= 0 or int((weights[:, k] > 0).sum()) < _CELLS:
             continue
         sums = np.abs(np.nancumsum(scores[rows]))
         at = int(sums.argmax())
+        row = int(rows[min(at + 1, rows.size - 1)])
         yield HostTest(
             code="host-change",
             pvalue=_plain(kolmogorov(sums[at] / np.sqrt(weight))),
             session=k,
-            row=int(rows[min(at + 1, rows.size - 1)]),
+            row=row,
             size=_step(apart[rows[: at + 1]], apart[rows[at + 1 :]]),
+            parts=partial(change_parts, series, k, row),
         )
 
 
@@ -447,7 +451,8 @@ _Seen = Scored | Parts
 
 def _moves(seen: _Seen, groups: Iterable[tuple[Flags, Flags]], risk: float) -> bool:
     """Tell whether groups of entries go together, each with its others, or show by themselves what all together do."""
-    total, variance = map(sum, zip(*(seen.moments(*both) for both in groups), strict=True))
+    each = ((0.0, 0.0), *(seen.moments(*both) for both in groups))
+    total, variance = map(sum, zip(*each, strict=True))
     return variance > 0 and float(ndtr(-total / math.sqrt(variance))) <= risk
 
 
@@ -462,7 +467,7 @@ def _moving_inside(seen: _Seen, groups: Mapping[int, Flags], parts: Integers) ->
 
 
 def who_moves(
-    table: RunTable, series: Series, tests: Sequence[HostTest], over: Literal["runs", "sessions"]
+    series: Series, tests: Sequence[HostTest], over: Literal["runs", "sessions"]
 ) -> dict[HostTest, Movers | None]:
     """Tell of each of these tests who moves; None where all do.
 
@@ -474,12 +479,15 @@ def who_moves(
     agreed: list[Movers | None] = []
     found = {}
     for test in tests:
-        parts = _parts(series, test)
-        if parts is None and not agreed:
-            scored = _of_runs(table, series) if over == "runs" else _of_sessions(series)
+        if test.parts is None and not agreed:
+            scored = _of_runs(series) if over == "runs" else _of_sessions(series)
             few = np.unique(scored.stretch[scored.stretch >= 0]).size < _FEWEST
-            agreed.append(Movers() if few else _who(scored, table))
-        found[test] = agreed[0] if parts is None else _who(parts, table)
+            agreed.append(Movers() if few else _who(scored, series.table))
+        if test.parts is None:
+            found[test] = agreed[0]
+        else:
+            own = Parts(*test.parts(), series.benchmark, series.variant)
+            found[test] = _who(own, series.table)
     return found
 
 
@@ -543,21 +551,9 @@ def only_these(table: RunTable, movers: Movers) -> RunTable:
     )
 
 
-def _parts(series: Series, test: HostTest) -> Parts | None:
-    """Give what each cell adds to the statistic of a test, None of one that is no sum over cells."""
-    cells = series.benchmark, series.variant
-    if test.code == "host-trend":
-        return Parts(*trend_parts(series), *cells)
-    if test.code == "host-warm-up":
-        return Parts(*first_run_parts(series), *cells)
-    if test.session is None or test.row is None:
-        return None
-    return Parts(*change_parts(series, test.session, test.row), *cells)
-
-
-def _of_runs(table: RunTable, series: Series) -> Scored:
+def _of_runs(series: Series) -> Scored:
     """Score runs by their ranks, over short stretches within sessions: some runs of each variant, or blocks."""
-    scores = _scores(table, series)
+    table, scores = series.table, _scores(series)
     places = table.session * (table.block.max(initial=0) + 1) + table.block
     stretch = np.where(table.block < 0, -1, places)
     if table.ordered:

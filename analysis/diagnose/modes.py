@@ -1,7 +1,7 @@
 """What varies within trials and why: modes, and what separates them.
 
-Where two speeds are too close for their values to show them (`value_modes`), runs that stay at one for a while still
-do. The levels and the places where the runs change between them are those that leave the least squares,
+Where two speeds are too close for their values to show them (`modes_by_values`), runs that stay at one
+for a while still do. The levels and the places where the runs change between them are those that leave the least squares,
 each change being charged as if it were noise [1]_; they count where they explain the values far better
 than a straight line through each session does, and than a walk in which each run is like the one before.
 
@@ -30,9 +30,9 @@ from ..methods.variance_sources.fit import within_trials
 from ..methods.variance_sources.modes import ModalRuns, explained
 from ..methods.variance_sources.result import ClassesBy, Mode, Sources
 from ..stats.arguments import checks_arguments, stream
-from ..stats.samples import off_ticks
+from ..stats.samples import Array as Floats, off_ticks
 from ..stats.workers import Progress, in_order
-from .value_modes import LEAST, Floats, Labels, modes_by_values
+from .cell_tests import LEAST_OF_MODE, Labels, modes_by_values
 
 Runs = NDArray[np.intp]
 _CHARGE = 2.0  # of a change, in variances times the logarithm of the number of runs
@@ -48,12 +48,12 @@ def modes_by_order(values: Floats, sessions: NDArray[np.int64]) -> Labels | None
     x = off_ticks(values)
     x = np.log(x) if values.min() > 0 else x
     runs = [np.flatnonzero(sessions == one) for one in dict.fromkeys(sessions.tolist())]
-    if x.size < 2 * LEAST:
+    if x.size < 2 * LEAST_OF_MODE:
         return None
     labels = _levels(x, runs)
     changes = sum(int(np.count_nonzero(np.diff(labels[mine]))) for mine in runs)
     counts = np.bincount(labels, minlength=2)
-    if counts.min() < LEAST or changes == 0 or x.size < _STAY * (changes + len(runs)):
+    if counts.min() < LEAST_OF_MODE or changes == 0 or x.size < _STAY * (changes + len(runs)):
         return None
     means = [float(x[labels == level].mean()) for level in (0, 1)]
     left = float(((x - np.take(means, labels)) ** 2).sum())
@@ -150,7 +150,6 @@ def _modes(
     *,
     root: int,
 ) -> tuple[NDArray[np.int8] | None, ClassesBy]:
-    """Label the runs of one cell, and say what tells their modes apart."""
     names, values, sessions = cell
     labels = modes_by_values(values, stream(root, *names))
     if labels is not None:

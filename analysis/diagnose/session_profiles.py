@@ -231,10 +231,23 @@ def table_of(
         for old, to in moved.items():
             counted[to] += counted.pop(old, 0)
     every = sorted({name for side in counts for one in side for name in one})
-    baseline, candidate = (
-        _side(side, [(one[k], mean[k]) for k in kept], every, sees_kernel=profile.sees_kernel)
-        for side, one, mean in zip(counts, cells, means, strict=True)
-    )
+
+    def side_of(
+        counts: list[Counted], cells: Mapping[int, SampledCell], means: Mapping[int, _Times]
+    ) -> Side:
+        user, system, wall, waiting = np.array([means[k] for k in kept], dtype=np.float64).T
+        table = np.array([[one[name] for name in every] for one in counts], dtype=np.int64)
+        return Side(
+            counts=table,
+            samples=table.sum(axis=1),
+            runs=np.array([cells[k].runs for k in kept], dtype=np.int64),
+            sampled=user + system if profile.sees_kernel else user,
+            unseen=np.zeros_like(system) if profile.sees_kernel else system,
+            wall=wall,
+            waiting=waiting,
+        )
+
+    baseline, candidate = map(side_of, counts, cells, means)
     return SessionTable(
         names=tuple(every),
         sessions=kept,
@@ -315,27 +328,6 @@ def _moves(
                 raise UsageError(what, where, "leave it out")
             moves[name] = (same or news)[0]
     return moves, tuple(unused)
-
-
-def _side(
-    counts: list[Counted],
-    sessions: list[tuple[SampledCell, _Times]],
-    names: list[FunctionName],
-    *,
-    sees_kernel: bool,
-) -> Side:
-    times = np.array([mean for _, mean in sessions], dtype=np.float64)
-    user, system, wall, waiting = times.T
-    table = np.array([[one[name] for name in names] for one in counts], dtype=np.int64)
-    return Side(
-        counts=table,
-        samples=table.sum(axis=1),
-        runs=np.array([cell.runs for cell, _ in sessions], dtype=np.int64),
-        sampled=user + system if sees_kernel else user,
-        unseen=np.zeros_like(system) if sees_kernel else system,
-        wall=wall,
-        waiting=waiting,
-    )
 
 
 # --- Folded stacks of both variants, as flamegraph.pl and speedscope read them.

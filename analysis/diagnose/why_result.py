@@ -323,7 +323,7 @@ def sentence_of(why: Why, longest: int = _TWO_LINES) -> str:
         rest = f"; {{}} {signed(first.difference_ms)} ms" + (f", {others} more" if others else "")
         sides.append(_NAMELESS if first.function == UNKNOWN else first.function)
         rest += _unnamed(why) if resolved(why) else ""
-    return ShortSentence.of(pattern + rest, why.benchmark, *sides).fitted(longest=longest)
+    return ShortSentence.of(pattern + rest, why.benchmark, *sides).fitted(longest=longest, least=8)
 
 
 def _amount(ms: float) -> str:
@@ -331,7 +331,6 @@ def _amount(ms: float) -> str:
 
 
 def _unnamed(why: Why) -> str:
-    """Say how much of the difference is in no named row."""
     rows = (*why.rows, why.others, why.kernel_not_seen)
     named = math.fsum(row.difference_ms for row in rows if row is not None and row.named)
     rest = why.total.difference_ms - named
@@ -427,7 +426,7 @@ def _of_answer(why: Why) -> Iterator[Caution]:
         words = f"of a variant: from {FEWEST_SAMPLES} on functions are named"
         yield Caution("few-samples", f"{counted(fewest, 'sample')} {words}")
     if why.withheld == "total-not-resolved":
-        words = "the whole difference did not appear in these sessions (--any shows them)"
+        words = "no difference of CPU time appeared in these sessions (--any shows them)"
         yield Caution("total-not-resolved", f"no function is shown, because {words}")
     if (off := _off_the_cpu(why)) is not None:
         look = "; ".join(look for *_, look in off[1]) or "which of its waiting is not resolved"

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from ..announcing import cells, cut
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import StoreError
@@ -42,7 +41,7 @@ from ..record.run_numbers import METRIC_NUMBERS
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
-from ..words import WIDTH, Name, normal, shown
+from ..words import WIDTH, Name, cells, cut, normal, shown
 from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
 
 T = TypeVar("T")
@@ -356,10 +355,12 @@ def bisection_of(
     why, last, found = skipped or {}, len(commits) - 1, search.found
     out = sorted({*why, *search.skipped})
     answer: BisectionAnswer | None = "not-built" if {0, last} & {*out} else None
-    sessions = len(search.sessions)
+    first, sessions = search.first, len(search.sessions)
     builds = len({k for places in search.measured for k in places})
     if found is not None:
-        answer, sessions, builds = found.answer, found.sessions, found.builds
+        answer, first, sessions, builds = found.answer, found.first, found.sessions, found.builds
+    if answer == "no-difference" and {0, last} & {*fails_more}:  # the runs left are no fair sample
+        answer, first = "undecided", replace(first, word="undecided")
 
     def step(one: Culprit) -> ProvenStep:
         return ProvenStep(
@@ -378,7 +379,8 @@ def bisection_of(
         good=_with(End, commits[0], name=good),
         bad=_with(End, commits[last], name=bad),
         commits=last,
-        **{name: getattr(found or search, name) for name in ("margin", "risk", "looks", "first")},
+        first=first,
+        **{name: getattr(search, name) for name in ("margin", "risk", "looks")},
         # steps are shown once it is over
         culprits=tuple(map(step, found.culprits if found else ())),
         open=tuple(
@@ -421,7 +423,6 @@ def _with(kind: type[T], one: NamedCommit, **more: object) -> T:
 
 
 def _cautions(found: Bisection, fail: str, cut: str, unsteady: str, same: int) -> dict[str, Any]:
-    """Give the sentence of each caution that holds."""
     many = sum(len(one.commits) - 1 for one in found.culprits)
     small = any(abs(one.speedup - 1) < _SMALL for one in found.culprits)
     differ = [one.metric for one in found.other_metrics if one.word in ("faster", "slower")]
@@ -546,7 +547,6 @@ def _fresh(one: ProvenStep) -> str:
 
 
 def _pair(bisection: Bisection, line: PairWord | ProvenStep, than: str) -> str:
-    """Say how a later commit differs from an earlier one, as its word allows."""
     found, ends = bisection.difference(line), bisection.difference(line).interval()
     if line.word in ("faster", "slower"):
         return found.clause(than)

@@ -27,7 +27,7 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -494,7 +494,6 @@ def step_of(before: Array, behind: Array, half: float, level: float) -> Step:
 
 
 def _welch_half(before: Array, behind: Array, risk: float) -> float:
-    """Give the half width of Welch's interval; 0 where there is none."""
     if before.size < 2 or behind.size < 2:
         return 0.0
     parts = [float(one.var(ddof=1)) / one.size for one in (before, behind)]
@@ -614,32 +613,24 @@ def alarm_of(
     risk_each = risk / horizon / len(NIGHTS) / series
     if inflation > 1.0:
         risk_each = float(ndtr(inflation * ndtri(risk_each)))
-    word: AlarmWord = "undecided"
-    nights = 0
-    reason: Withheld | None = None
-    if reference.size >= FEWEST:
-        nights = _beyond(reference, new, risk_each)
-        newest = new[-NEWEST:]
-        if nights:
-            word = "proven"
-        elif (
-            newest.size > 1
-            and _apart(reference, newest) + half_of(reference, newest, inflation) < 0
-        ):
-            if inflation > _DEPENDS:
-                reason = "nights-depend"
-            elif since is None and direction == "slower" and _drifts(values, x):
-                reason = "drift"
-            else:
-                word, nights = "ruled-out", int(newest.size)
-    return Alarm(
-        word=word,
-        nights=nights,
-        reference=int(reference.size),
-        limit=float(limit),
-        risk_each=risk_each,
-        reason=reason,
-    )
+    held: dict[str, Any] = {
+        "reference": int(reference.size),
+        "limit": float(limit),
+        "risk_each": risk_each,
+    }
+    undecided = functools.partial(Alarm, word="undecided", nights=0, **held)
+    if reference.size < FEWEST:
+        return undecided()
+    if nights := _beyond(reference, new, risk_each):
+        return Alarm(word="proven", nights=nights, **held)
+    newest = new[-NEWEST:]
+    if newest.size < 2 or not _apart(reference, newest) + half_of(reference, newest, inflation) < 0:
+        return undecided()
+    if inflation > _DEPENDS:
+        return undecided(reason="nights-depend")
+    if since is None and direction == "slower" and _drifts(values, x):
+        return undecided(reason="drift")
+    return Alarm(word="ruled-out", nights=int(newest.size), **held)
 
 
 def order_of(nights: int, reference: int, risk: float) -> int:

@@ -32,7 +32,7 @@ from ..methods.multilevel.values import SessionMeans, means_of_one, means_of_pai
 from ..pages.model import Caution
 from ..record.environment import commits_of_all, of_one_session
 from ..record.fleet import is_fleet, read_fleet, trial_place
-from ..record.manifest import BISECTION, read_manifest
+from ..record.manifest import BISECTION, read_manifest, refuse_shut
 from ..record.profiles import cell_name, is_profiles
 from ..record.run_numbers import Better
 from ..record.shapes import ShapeError, lines_of, opened, parse, readable_rows
@@ -529,6 +529,7 @@ def places_in(given: Sequence[str | Path]) -> tuple[RawNight, ...]:
                 raise UsageError("this is no result of another tool", str(path), fix)
             found.setdefault(path.resolve(), RawNight(path=path, kind="file", name=path.name))
             continue
+        refuse_shut(path)
         if not os.path.isdir(path):  # noqa: PTH112 - Path.is_dir() raises on a name that is too long
             fix = "name trials such as runs/NAME, or the folder that holds them, such as runs/"
             raise UsageError("there is no such trial, fleet, folder or file", str(one), fix)
@@ -554,12 +555,8 @@ def places_in(given: Sequence[str | Path]) -> tuple[RawNight, ...]:
 
 
 def _below(folder: Path) -> Iterator[RawNight]:
-    """Give what a folder is, or else the trials and fleets in it, or else the files of other tools."""
-    if is_fleet(folder):
-        yield _place(folder, "fleet")
-        return
-    if os.path.lexists(folder / MANIFEST):
-        yield _place(folder, "trial")
+    if (place := _place(folder)) is not None:
+        yield place
         return
     files: list[Path] = []
     if trials := [*_walk(results_within(folder), 1, files)]:
@@ -576,7 +573,7 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[RawNight]:
     except OSError as error:
         if depth > 1 and isinstance(error, FileNotFoundError):
             return  # it went meanwhile
-        raise UsageError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
+        raise StoreError(f"the folder cannot be read: {error.strerror}", str(folder)) from None
     if depth > 1 and BISECTION in {entry.name for entry in entries}:
         return
     for entry in entries:
@@ -587,15 +584,16 @@ def _walk(folder: Path, depth: int, files: list[Path]) -> Iterator[RawNight]:
             files.append(path)
         elif not entry.is_dir(follow_symlinks=False) or entry.name in (OUTPUTS, CERTIFICATES):
             continue
-        elif is_fleet(path):
-            yield _place(path, "fleet")
-        elif os.path.lexists(path / MANIFEST):
-            yield _place(path, "trial")
+        elif (place := _place(path)) is not None:
+            yield place
         elif depth < _DEEPEST and not is_profiles(path):
             yield from _walk(path, depth + 1, files)
 
 
-def _place(path: Path, kind: Literal["trial", "fleet"]) -> RawNight:
+def _place(path: Path) -> RawNight | None:
+    kind: Kind = "fleet" if is_fleet(path) else "trial"
+    if kind == "trial" and not os.path.lexists(path / MANIFEST):
+        return None
     found = RawNight(path=path, kind=kind, name=path.name or path.absolute().name)
     try:
         if kind == "trial":

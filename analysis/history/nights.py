@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from ..announcing import as_one, doing, meanwhile
 from ..data.host_record import ordered_variants_of
@@ -22,6 +21,7 @@ from ..errors import AnalysisError, FairtrialError, InsufficientDataError, Store
 from ..importers.gathering import NamedCell, ReadingChoices, Sitting, gather, name_of
 from ..importers.headings import is_commit
 from ..importers.importing import joined_processes
+from ..importers.parsing import ForeignCell, ForeignFile
 from ..importers.registry import BARE, UNKNOWN, read_foreign
 from ..pages.model import Caution, ShortSentence
 from ..pages.number_format import counted, listed
@@ -33,6 +33,7 @@ from ..record.manifest import (
     way_to_bisections,
     with_settings,
 )
+from ..record.run_numbers import Better
 from ..words import command_line
 from .kept_nights import Cell, KeptTrial, imported_campaign
 from .night_values import (
@@ -47,10 +48,6 @@ from .night_values import (
     without_dates,
 )
 from .series import figures_of, read_trials, series_of
-
-if TYPE_CHECKING:
-    from ..importers.parsing import ForeignCell, ForeignFile
-    from ..record.run_numbers import Better
 
 # --- Orders commits as a repository's history does; git is asked, and nothing is written.
 
@@ -473,7 +470,6 @@ def _require_several(found: Sequence[RawNight], given: Sequence[str | Path], lea
 
 
 def _newest(places: Sequence[RawNight]) -> tuple[list[RawNight], int]:
-    """Take the newest nights of each campaign, and count the others."""
     count = Counter(place.campaign for place in places)
     kept = []
     for place in places:

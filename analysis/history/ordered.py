@@ -8,11 +8,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..data.host_record import builds_each_session, not_judged, ordered_variants_of, settings_of
+from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError, UsageError
 from ..methods.multilevel.estimates import exact_values
@@ -41,9 +42,6 @@ from ..stats.multiplicity import Correction, adjusted, check_correction, holm_st
 from ..stats.samples import Array
 from ..words import Name
 from .places import Contrasts, FoundStep, Rounding, contrasts_of, steps_of
-
-if TYPE_CHECKING:
-    from ..data.matrix import PerformanceMatrix
 
 # --- What a series of variants in one trial shows: its places, its steps, and a word for each benchmark.
 

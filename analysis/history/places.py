@@ -396,48 +396,33 @@ def steps_of(
     rounding: Rounding = NO_STEP,
 ) -> tuple[FoundStep, ...]:
     """Find steps one by one; a series without any has one at most with `risk`. `level` is the risk of an interval."""
-    n = table.shape[1]
-    found = sorted(_found(table, 0, n, tuple(places), risk, rounding=rounding))
-    steps = []
-    for number, (_first, _last) in enumerate(found):
-        begin = found[number - 1][1] if number else 0
-        end = found[number + 1][0] if number + 1 < len(found) else n
-        inside = [k for k in places if begin < k < end]
-        steps.append(_sized(table, begin, end, inside, level, rounding=rounding))
-    return tuple(steps)
 
+    def tested(begin: int, end: int) -> tuple[list[int], Contrasts]:
+        """Test the places among the variants from `begin` to before `end`."""
+        here, inside = np.s_[:, begin:end], [k for k in places if begin < k < end]
+        return inside, contrasts_of(table[here], [k - begin for k in inside], rounding.of(here))
 
-def _sized(
-    table: Array, begin: int, end: int, inside: Sequence[int], level: float, *, rounding: Rounding
-) -> FoundStep:
-    """Give the place and the size of one step among the variants from `begin` to before `end`."""
-    here = np.s_[:, begin:end]
-    tested = contrasts_of(table[here], [k - begin for k in inside], rounding.of(here))
-    low, high = tested.likely()
-    first, last = inside[low], inside[high]
-    sure = np.s_[:, np.r_[begin:first, last:end]]
-    one = contrasts_of(table[sure], (first - begin,), rounding.of(sure))
-    return FoundStep(
-        at=inside[tested.likeliest],
-        first=first,
-        last=last,
-        difference=float(one.difference[0]),
-        half=float(one.half(level)[0]),
-    )
+    def found(begin: int, end: int, risk: float) -> Iterator[tuple[int, int]]:
+        """Give the likely first and last place of each step."""
+        if not any(begin < k < end for k in places):
+            return
+        inside, one = tested(begin, end)
+        if one.least <= risk / len(inside):
+            first, last = (inside[k] for k in one.likely())
+            yield first, last
+            yield from found(begin, first, risk / 2)
+            yield from found(last, end, risk / 2)
 
+    def sized(begin: int, end: int) -> FoundStep:
+        inside, one = tested(begin, end)
+        first, last = (inside[k] for k in one.likely())
+        sure = np.s_[:, np.r_[begin:first, last:end]]
+        step = contrasts_of(table[sure], (first - begin,), rounding.of(sure))
+        difference, half = float(step.difference[0]), float(step.half(level)[0])
+        at = inside[one.likeliest]
+        return FoundStep(at=at, first=first, last=last, difference=difference, half=half)
 
-def _found(
-    table: Array, begin: int, end: int, places: tuple[int, ...], risk: float, *, rounding: Rounding
-) -> Iterator[tuple[int, int]]:
-    """Give the likely first and last place of each step that is found from `begin` to before `end`."""
-    inside = tuple(k for k in places if begin < k < end)
-    if not inside:
-        return
-    here = np.s_[:, begin:end]
-    tested = contrasts_of(table[here], [k - begin for k in inside], rounding.of(here))
-    if not tested.least <= risk / len(inside):
-        return
-    low, high = tested.likely()
-    yield inside[low], inside[high]
-    yield from _found(table, begin, inside[low], places, risk / 2, rounding=rounding)
-    yield from _found(table, inside[high], end, places, risk / 2, rounding=rounding)
+    likely = sorted(found(0, table.shape[1], risk))
+    begins = (0, *(last for _, last in likely))
+    ends = (*(first for first, _ in likely[1:]), table.shape[1])
+    return tuple(sized(*both) for _, *both in zip(likely, begins, ends, strict=False))

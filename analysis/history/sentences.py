@@ -116,7 +116,6 @@ def cautions_of(
 
 
 def _ended(pairs: Sequence[tuple[SeriesHistory, SeriesHistory]]) -> str:
-    """Say when and why the last of new series began, and what changed before it."""
     ended, after = max(pairs, key=lambda pair: pair[1].values[0].started_at or "")
     begun = after.values[0].started_at
     often = "" if len({one.begins for _, one in pairs}) == 1 else ", the last"

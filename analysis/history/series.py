@@ -170,7 +170,6 @@ class _Breaks:
     _campaigns: dict[tuple[int, int], str | None] = field(default_factory=dict)
 
     def split(self, key: _Key, rows: Sequence[tuple[RawNight, Night]]) -> Iterator[NightSeries]:
-        """Give the series of a benchmark and variant, one after the other."""
         before, nights = rows[0][0], list[Night]()
         commit: str | None = None  # `commit`, `known`: what the baseline was last known to be
         known: dict[str, str] = {}
@@ -288,7 +287,6 @@ def _same(texts: Iterator[str | None]) -> str | None:
 
 
 def _programs(raw: RawNight, benchmark: str) -> dict[str, str]:
-    """Give the SHA-256 of the baseline's program by host, where it is known."""
     return {
         host if raw.fleet else "": cell.program
         for host, part in raw.parts.items()

@@ -19,9 +19,10 @@ from scipy.special import stdtrit
 
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.compare import judged_pair
+from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Cut
-from ..pages.model import Caution, Page, section
-from ..pages.number_format import Difference, Word
+from ..pages.model import Caution, Page, cautions_of, section
+from ..pages.number_format import Compared, Difference, Word, is_time
 from ..pages.result import Result
 from ..stats.arguments import checks_arguments, counted, shown
 from .places import Posterior, posterior_of
@@ -39,8 +40,8 @@ Why = Literal[
 class PairWord:
     """Two places held against each other on sessions that have both: the later one's speedup over the earlier.
 
-    Above 1 the later one is faster. `risk` is that of its interval; without two sessions `word` is
-    "undecided" and the numbers are None.
+    Above 1 the later one is faster. `risk` is that of its interval, None of counts that do not vary; without two
+    sessions `word` is "undecided" and the numbers are None.
     """
 
     word: Word = "undecided"
@@ -66,8 +67,8 @@ class Proof:
 
     word: Word
     speedup: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     sessions: int
     risk: float
     proof: int
@@ -105,7 +106,7 @@ class StepSearch(Result):
     none within the margin. `exit_code`: 0 proven; 1 no difference; 7 undecided, or something is open. `first`: Bad
     against good, before the search. `culprits`: In the order of places. `open`: What is left, and why. `refuted`:
     Places whose proof did not hold. `skipped`: Places that do not build, or failed twice in a row. `sessions`,
-    `builds`: Sessions measured; places that were built for them. `measured`: The places of each session, in order.
+    `builds`: Sessions measured; places that were built for them. `measured`: The places of each session, in order. `unit`: As given.
     """
 
     method: ClassVar[str] = "find-steps"
@@ -124,6 +125,12 @@ class StepSearch(Result):
     risk: float
     margin: float
     looks: tuple[int, ...]
+    unit: str | None = None
+
+    def difference(self, line: Compared) -> Difference:
+        """Give the difference that a speedup stands for: of time, where no unit says of what."""
+        unit = self.unit or "s"
+        return Difference.of(line, metric="time" if is_time(unit) else unit, unit=unit)
 
     def screen(self) -> Page:
         """Set what the search found, in sentences."""
@@ -245,7 +252,6 @@ class Search:
     found: StepSearch | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what lies outside of its range."""
         self.first = PairWord(risk=self.risk)
         counted("commits", self.commits, most=1_000_000)
         looks = self.looks = tuple(self.looks)
@@ -362,7 +368,7 @@ class Search:
         found = judged_pair(*sides, risk=risk, margin=self.margin, unit=self.unit or "")
         cut = None if self.cut is None else self.cut(earlier, later)
         word = "undecided" if cut is not None and cut.withholds(found[0]) else found[0]
-        speedup, low, high = (math.exp(one) for one in found[1:])
+        speedup, low, high = (end_of(one) for one in found[1:])
         return PairWord(
             word=word, speedup=speedup, low=low, high=high, sessions=len(both), risk=risk
         )
@@ -421,7 +427,8 @@ class Search:
             risk=self.risk,
             margin=self.margin,
             looks=tuple(self.looks),
-            cautions=tuple(self._cautions(answer)),
+            unit=self.unit,
+            cautions=self._cautions(answer),
         )
         return self.found
 
@@ -535,7 +542,7 @@ class Search:
         each = level / len(self.looks)
         before = self.word(fresh, lower, parent, each)
         behind = self.word(fresh, place, upper, each)
-        if word.speedup is None or word.low is None or word.high is None:
+        if word.speedup is None:
             return False
         numbers = {name: getattr(word, name) for name in PairWord.__slots__}
         culprit = Culprit(
@@ -573,25 +580,21 @@ class Search:
             first -= 1
         self.left.append(OpenRun(after=first - 1, upto=last, probability=held, why=why))
 
-    def _cautions(self, answer: Answer) -> Iterable[Caution]:
-        if self.culprits:
-            yield Caution(
-                "build-noise",
-                "another build of the same source may differ by as much as builds differ: a step below about 1 % may be "
-                "one of layout",
-            )
-        if between := sum(one.upto - one.after - 1 for one in self.culprits):
-            yield Caution(
-                "skipped-between",
-                f"{between} places that cannot be measured lie right before a culprit: each of them may be it",
-            )
-        if answer == "no-difference":
-            text = "steps that cancel each other are not seen: only the ends were compared"
-            yield Caution("may-cancel", text)
-        if any(one.why == "sessions spent" for one in self.left):
-            what = "sessions were spent before the search was done"
-            text = f"{what}: the step is small compared with the noise"
-            yield Caution("heavy-search", text)
+    def _cautions(self, answer: Answer) -> tuple[Caution, ...]:
+        between = sum(one.upto - one.after - 1 for one in self.culprits)
+        spent = any(one.why == "sessions spent" for one in self.left)
+        table = {
+            "build-noise": self.culprits != []
+            and "another build of the same source may differ by as much as builds differ: a step below about 1 % may be "
+            "one of layout",
+            "skipped-between": between > 0
+            and f"{between} places that cannot be measured lie right before a culprit: each of them may be it",
+            "may-cancel": answer == "no-difference"
+            and "steps that cancel each other are not seen: only the ends were compared",
+            "heavy-search": spent
+            and "sessions were spent before the search was done: the step is small compared with the noise",
+        }
+        return cautions_of(table)
 
 
 @checks_arguments
@@ -669,16 +672,17 @@ def find_steps(
 def _sentences(result: StepSearch) -> Iterable[str]:
     first, bad = result.first, f"place {result.commits}"
     if first.word == "equivalent":
-        yield f"no difference: {bad} takes the same time as place 0, within {100 * result.margin:g} %"
+        same = result.difference(first).same()
+        yield f"no difference: {bad} {same} as place 0, within {100 * result.margin:g} %"
     elif first.word == "undecided":
-        found = Difference.of(first).between()
+        found = result.difference(first).between()
         yield "no difference found" + (f": if there is one, it lies {found}" if found else "")
     else:
-        yield f"{bad} {Difference.of(first).clause()} than place 0"
+        yield f"{bad} {result.difference(first).clause('place 0')}"
     for one in result.culprits:
-        after, text = one.after + 1, Difference.of(one).clause()
+        after, text = one.after + 1, result.difference(one).clause(f"place {one.after}")
         where = f"place {one.upto}" if after == one.upto else f"one of places {after} to {one.upto}"
-        yield f"proven: {where} {text} than place {one.after}, in {one.sessions} sessions"
+        yield f"proven: {where} {text}, in {one.sessions} sessions"
     for left in result.open:
         yield (
             f"open: places {left.after + 1} to {left.upto} hold a step with probability "

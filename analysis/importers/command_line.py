@@ -202,7 +202,6 @@ def _of_table(opened: Opened) -> ForeignFile:
             benchmark=name,
             processes=tuple((value,) for value in values),
             known=True,
-            inner=1,
             keys={"command": name},
         )
         for name, values in found
@@ -378,7 +377,6 @@ class GoResults:
     process: int
     marked: bool
     names: dict[str, dict[str, list[float]]] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
     low: int = 0
     high: int = 0
 
@@ -475,7 +473,6 @@ def _add_result(
         if not 0 <= value < inf:
             opened.value(value, f"{number}")
         row.setdefault(unit, []).append(value)
-    part.counts[name] = max(part.counts.get(name, 0), count)
     part.low = min(part.low, count) if part.low else count
     part.high = max(part.high, count)
     return True
@@ -667,7 +664,6 @@ def _cells(log: Log, variant: str | None) -> Iterator[ForeignCell]:
             processes=tuple(map(tuple, processes.values())),
             known=known,
             labels=tuple(map(str, processes)) if known and mine else None,
-            inner=max((part.counts[name] for part in mine), default=None),
             failed=len(those) if log.ended or not mine else None,
             session=own if occasions else None,
             keys={key: of for key, of in abouts[0].items() if (key, of) in shared} | keys,

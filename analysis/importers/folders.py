@@ -134,7 +134,7 @@ def _cells(
         kind, columns = _crossed(opened, name, row, texts.get(name, _UNSAID), at)
         metric, unit, better, factor = kind.metric, kind.unit, kind.better, kind.factor
         time = metric == "time"
-        for k, (value, own, number) in enumerate(zip(*columns, strict=True)):
+        for k, (value, own) in enumerate(zip(*columns, strict=True)):
             values: tuple[float, ...] = ()
             if type(value) is float and math.isnan(value):
                 met["skipped"] += 1
@@ -156,7 +156,6 @@ def _cells(
                     unit=unit,
                     better=better,
                     processes=(values,) if values else (),
-                    inner=None if number is None else count_of(number),
                     failed=0 if values else 1,
                     session=session,
                     keys=ChainMap(kind.keys[k], keys),
@@ -174,18 +173,13 @@ def _row(opened: Opened, given: object, columns: object, at: str) -> dict[str, A
         return dict(zip(columns, given or (), strict=False))
     if columns is not None:
         raise opened.fail("a result does not fit its columns", at=at)
-    row = dict(given) if isinstance(given, dict) and "result" in given else {"result": given}
-    stats = row.get("stats")
-    stats = [stats] if isinstance(stats, dict) else stats
-    if isinstance(stats, list):
-        row["stats_number"] = [within(one, "number") for one in stats]
-    return row
+    return dict(given) if isinstance(given, dict) and "result" in given else {"result": given}
 
 
 def _crossed(
     opened: Opened, name: str, row: Mapping[str, Any], about: _Meaning, at: str
 ) -> tuple[_Kind, list[list[Any]]]:
-    """Give the combinations of a benchmark; then results, samples and loops, an entry a combination."""
+    """Give the combinations of a benchmark; then results and samples, an entry a combination."""
     axes = row.get("params") or []
     listed = isinstance(axes, list) and all(isinstance(axis, list) for axis in axes)
     opened.require(listed, "its parameters are not lists", at=at)
@@ -193,7 +187,7 @@ def _crossed(
     result = row.get("result")
     result = result if result is None or isinstance(result, list) else [result]
     # null, alone or in a list: all of them failed
-    given = (result, row.get("samples"), row.get("stats_number"))
+    given = (result, row.get("samples"))
     columns = [None if column == [None] else column for column in given]
     fit = all(c is None or (isinstance(c, list) and len(c) == count) for c in columns)
     what = f"its parameters have {count} combinations, its results do not fit"
@@ -378,7 +372,6 @@ def _cell(sample: _Sample) -> ForeignCell:
         better="lower" if unit == "s" else None,
         processes=(tuple(sample.values),),
         known=True,
-        inner=max(sample.counts),
         session=sample.baseline,
         keys=sample.keys | ({} if sample.baseline is None else {"baseline": sample.baseline}),
     )

@@ -87,9 +87,6 @@ def _numbers(placed: Sequence[NamedCell]) -> list[int]:
     return numbers
 
 
-_UNSAID = "direction unknown"
-
-
 def one_meaning(
     placed: Sequence[NamedCell], better: Better | None
 ) -> tuple[list[NamedCell], list[Caution]]:
@@ -121,7 +118,7 @@ def one_meaning(
             # the first one has the metric's name, others also unit or direction
             same = [name for (of, _), name in known.items() if of == unit]
             name = f"{metric} [{unit or 'no unit'}]" if known else metric
-            name = f"{same[0]} [{meaning[1] or _UNSAID}]" if same else name
+            name = f"{same[0]} [{meaning[1] or 'direction unknown'}]" if same else name
             while name in taken - {metric}:  # the file has a metric of that very name
                 name += "*"
             taken.add(name)
@@ -571,7 +568,7 @@ def _only(placed: Sequence[NamedCell], metric: str) -> list[NamedCell]:
             longest = max((one.cell for one in cells), key=lambda cell: len(cell.cut))
             cut = tuple((None, limit, block) for _, limit, block in longest.cut)
             about: dict[str, Any] = {key: getattr(cells[0].cell, key) for key in _OF_BENCHMARK}
-            about |= dict.fromkeys(("labels", "blocks", "inner", "warmups"))
+            about |= dict.fromkeys(("labels", "blocks", "warmups"))
             cell = replace(mine[0].cell, **about, processes=(), failed=failed, cut=cut)
             kept.append(replace(cells[0], cell=cell))
     return kept

@@ -107,27 +107,41 @@ class Inspected(Result):
     cannot_recover: tuple[str, ...]
 
     def screen(self) -> Page:
-        """Set the format, the first cells, and what the files do not hold."""
-        cells, more = self.cells[:_SHOWN], len(self.cells) - _SHOWN
+        """Set the format, the first cells of all occasions, and what the files do not hold."""
+        names = "benchmark", "variant", "metric"
+        cells: dict[object, list[InspectedCell]] = {}
+        for one in self.cells:
+            cells.setdefault((*(getattr(one, name) for name in names), one.unit), []).append(one)
+        more = len(cells) - _SHOWN
 
-        def end(name: str) -> tuple[object, ...]:
-            return name, lambda one: value_of(
-                getattr(one, name), partial(figures.quantity, unit=one.unit or "")
+        def total(name: str) -> tuple[object, ...]:
+            return name, lambda those: _sum([getattr(one, name) for one in those]), str, "?"
+
+        def end(name: str, at: int) -> tuple[object, ...]:
+            return name, lambda those: value_of(
+                getattr(those[at], name), partial(figures.quantity, unit=those[at].unit or "")
             )
 
         table = table_of(
             "cells",
-            cells,
-            *((f"@{name}", name) for name in ("benchmark", "variant", "metric")),
-            *((name, name, str, "?") for name in ("values", "processes", "failed")),
-            *map(end, ("first", "last")),
+            [*cells.values()][:_SHOWN],
+            *((f"@{name}", lambda those, name=name: getattr(those[0], name)) for name in names),
+            ("occasions", len) if len(cells) < len(self.cells) else None,
+            *map(total, ("values", "processes", "failed")),
+            *map(end, ("first", "last"), (0, -1)),
         )
-        text = f"{self.format}: {figures.counted(len(self.cells), 'cell')}; {self.rule}"
+        text = f"{self.format}: {figures.counted(len(cells), 'cell')}; {self.rule}"
         sections = [section(text, table, *[f"and {more} more"] * (more > 0))]
         if self.cannot_recover:
             sections.append(section(*self.cannot_recover, title="not in them"))
         texts = tuple(one for one in self.cautions if one.code != READ_AS)  # the first line says it
         return Page(title="What the files hold", sections=tuple(sections), cautions=texts)
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    """Sum up what each occasion tells; None where one does not."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def inspect_files(gathered: GatheredCells, better: Better | None = None) -> Inspected:

@@ -647,7 +647,7 @@ _SAID: dict[str, Callable[..., Any]] = {
     "dotnet_fails": lambda place: (
         (not _dotnet_rows(place) and place.value.get("Statistics") is None) or None
     ),
-    "dotnet_brief": lambda read: not any(one.inner for one in read.cells),
+    "dotnet_brief": lambda read: not read.counts,
     "dotnet_launch": lambda read: max(len(one.processes) for one in read.cells) == 1,
     "dotnet_memory": lambda read: any(
         isinstance(one.value.get("Memory"), dict) for (one,) in read.groups

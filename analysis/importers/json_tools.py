@@ -153,13 +153,13 @@ class Read:
     whole: Place
     groups: list[list[Place]]
     cells: list[ForeignCell] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)  # of iterations that values are means of
     left: list[Caution] = field(default_factory=list)
 
     @property
     def inner(self) -> str:
         """Of how many iterations values are means, from the fewest to the most; "" where each is of one."""
-        counts = [cell.inner for cell in self.cells if cell.inner]
-        return figures.span(counts) if max(counts, default=1) > 1 else ""
+        return figures.span(self.counts) if max(self.counts, default=1) > 1 else ""
 
 
 def _leads(data: Any, steps: Steps) -> bool:  # noqa: ANN401 - any JSON
@@ -254,7 +254,8 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
     """Give a cell for each metric; one that is not needed, and cannot be read, is left out with a caution."""
     first, shared = group[0], _shared(tool, read.opened, group)
     good = [one for one in group if fetch(one, tool.fails) is not True]
-    name = shared["benchmark"]
+    counts = (count_of(n) for place in group for n in _listed(fetch(place, tool.inner)))
+    name, inner = shared["benchmark"], max(filter(None, counts), default=0)
     for take in tool.takes:
         names = [str(one) for place in good for one in _listed(fetch(place, take.names))]
         rest = dict.fromkeys(name for name in names if name not in take.but.split())
@@ -280,6 +281,7 @@ def _cells(tool: JsonTool, read: Read, group: list[Place]) -> Iterator[ForeignCe
                     text = f"{metric!r} of {of!r} is left out: {why}"
                     read.left.append(Caution("left-out", text))
             elif (good or take.needed) and (take.zeros or any(map(any, values))):
+                read.counts += [inner] * (inner > 0)
                 yield ForeignCell(
                     **_meaning(take, (good or group)[0], named),
                     processes=tuple(values),
@@ -295,12 +297,10 @@ def _shared(tool: JsonTool, opened: Opened, group: list[Place]) -> dict[str, Any
     if not (isinstance(name, str) and isinstance(variant, (str, type(None))) and variant != ""):
         raise opened.fail("a benchmark has no name", f"give it one; {tool.keeps}", at=first.where)
     known = [fails for place in group if (fails := fetch(place, tool.fails)) is not None]
-    counts = (count for place in group for count in _listed(fetch(place, tool.inner)))
     return {
         "benchmark": name,
         "variant": variant,
         "known": True,
-        "inner": max((n for one in counts if (n := count_of(one)) is not None), default=None),
         "warmups": count_of(fetch(first, tool.warmups)),
         "failed": None if not known else sum(sum(_listed(one)) for one in known),
         "session": text_of(fetch(first, tool.session)),

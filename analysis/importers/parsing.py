@@ -46,9 +46,8 @@ class ForeignCell:
     names of the processes: one for each of `processes` where they are known, else one for each
     value, where each is a run. None where the file names none. `blocks`: The block of each run,
     from 1: one for each of `processes` where they are known, else one for each value. Runs of one
-    session and one block were executed side by side. None where the file knows none. `inner`: How
-    many iterations each value is the mean of (the most); None where the file does not tell, 1 where
-    a value is one measurement. `warmups`: Warm-up values that were left out; None where the file
+    session and one block were executed side by side. None where the file knows none.
+    `warmups`: Warm-up values that were left out; None where the file
     does not tell whether there were any. `failed`: Failed runs, which have no value here; None
     where the file does not tell. `cut`: Of the failed runs those that a time limit ended, each with the lower
     bound of its value and the limit in seconds, None where the file has none, and its block or 0. `session`: The file's own name of the occasion on which it was
@@ -66,7 +65,6 @@ class ForeignCell:
     known: bool = False
     labels: tuple[str, ...] | None = None
     blocks: tuple[int, ...] | None = None
-    inner: int | None = None
     warmups: int | None = None
     failed: int | None = None
     cut: tuple[tuple[float | None, float | None, int], ...] = ()

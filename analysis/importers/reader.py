@@ -31,6 +31,7 @@ from ..record.manifest import (
     OPTIONS_ASKED,
     asking,
     read_manifest,
+    refuse_shut,
     way_to_bisections,
 )
 from ..record.trial_files import MANIFEST
@@ -114,6 +115,7 @@ def trial_and_variant(text: str) -> tuple[Path, str | None] | None:
     # Path.is_dir() raises on a name that is too long
     there = [one for one in ways if os.path.isdir(one[0]) or is_file(one[0])]  # noqa: PTH112
     if not there:
+        refuse_shut(Path(text))
         return None
     (path, variant), *shorter = there
     others = [f"the variant {v!r} of {p}" for p, v in shorter if v and _has_variant(Path(p), v)]
@@ -229,10 +231,7 @@ class Reading:
     of a matrix file is one benchmark; None for rows, but lines of one number each are one
     benchmark. `decimal`: The decimal sign in files; None for what their numbers tell. `level`: What
     is one run: a process, or each iteration that it measured of itself. `command`: The command line
-    up to its sources, for remedies. `question`: What the campaigns of the trials among the sources
-    name, where `metric` does not: found out by who reads them. `unnamed`: The metrics that these
-    trials declare, where nothing names one: found out likewise. `beside`: Whether a trial is among
-    the sources, so that `metric` is said of it: found out likewise. `zeros`: Whether those of 0 are kept, for `multilevel`.
+    up to its sources, for remedies. `zeros`: Whether those of 0 are kept, for `multilevel`.
     """
 
     metric: str | None = None
@@ -241,9 +240,6 @@ class Reading:
     decimal: Decimal | None = None
     level: str = "process"
     command: str = "fairtrial COMMAND"
-    question: str | None = None
-    unnamed: tuple[str, ...] = ()
-    beside: bool = False
     zeros: bool = False
 
     def opened(self) -> OpenedTrials:
@@ -283,6 +279,8 @@ class OpenedTrials:
 
     def __init__(self, how: Reading) -> None:
         self.how = how
+        self.metric = how.metric  # else what the campaigns of the trials name
+        self.unnamed: tuple[str, ...] = ()  # what these declare, where nothing names a metric
         self._paths: tuple[Path, ...] = ()
         self._trials: dict[Path, Trial] = {}
         self.cautions: list[Caution] = []  # of the trials, and of variants that were left out
@@ -296,24 +294,20 @@ class OpenedTrials:
             self._trials[path] = trial
         return self._trials[path]
 
-    def ask(self, sources: Sequence[str]) -> Reading:
+    def ask(self, sources: Sequence[str]) -> None:
         """Find out what the campaigns of all trials among the sources name as their question."""
         every = (one[0] for text in sources if (one := trial_and_variant(text)) is not None)
         self._paths = tuple(dict.fromkeys(every))
-        self.how = replace(self.how, beside=bool(self._paths))
-        if self.how.metric is None:
+        if self.metric is None:
             ours = [path for path in self._paths if path.is_dir() and not is_foreign(path)]
             trials = [self.read(path) for path in ours]
-            question = question_of(trials) if any(one.judge for one in trials) else None
-            declared = dict.fromkeys(name for trial in trials for name in trial.unnamed)
-            self.how = replace(self.how, question=question, unnamed=tuple(declared))
-        return self.how
+            self.metric = question_of(trials) if any(one.judge for one in trials) else None
+            self.unnamed = tuple(dict.fromkeys(name for one in trials for name in one.unnamed))
 
     def compare(self, sources: Sequence[str]) -> None:
         """Find out the question, as `ask`, and have all trials answer it by values of one kind."""
-        how = self.ask(sources)
-        metric = how.metric or how.question
-        if metric is None:
+        self.ask(sources)
+        if self.metric is None:
             return
         named = [one for text in sources if (one := trial_and_variant(text)) is not None]
         whole = {path for path, name in named if name is None}
@@ -321,7 +315,7 @@ class OpenedTrials:
         for path in self._paths:
             names = {name for one, name in named if name and one == path and path not in whole}
             trials.append(replace(self.read(path), compared=frozenset(names)))
-        self._trials.update(zip(self._paths, of_one_basis(trials, metric), strict=True))
+        self._trials.update(zip(self._paths, of_one_basis(trials, self.metric), strict=True))
 
     def sides_of(self, source: str) -> tuple[str, str]:
         """Name candidate and baseline where one source is given: a variant of a trial, or a trial."""
@@ -362,7 +356,7 @@ class OpenedTrials:
     def of_trial(self, source: str, folder: Path, variant: str | None) -> list[_Read]:
         """Read a variant of a trial, or all."""
         how, trial = self.how, self.read(folder)
-        metric = how.metric or how.question or trial.default_metric
+        metric = self.metric or trial.default_metric
         info = trial.metric(metric)
         if how.better is not None and how.better != info.better:
             what = f"in this trial {info.better} values are better"
@@ -388,7 +382,7 @@ class OpenedTrials:
     def of_file(self, source: str) -> _Read:
         """Read a file of bare numbers, or of a matrix."""
         how = self.how
-        if how.metric is not None and not how.beside:
+        if how.metric is not None and not self._paths:
             raise UsageError("--metric is for trials; a file has one metric", source)
         from ..data.matrix_file import table_in
         from ..data.opening import open_foreign
@@ -428,7 +422,7 @@ class OpenedTrials:
             )
             for one in found
         ]
-        if unnamed := not_judged(self.how.unnamed):
+        if unnamed := not_judged(self.unnamed):
             every[0] = replace(every[0], cautions=(*unnamed, *every[0].cautions))
         return every
 
@@ -467,8 +461,7 @@ def read_sources(sources: Sequence[str], how: Reading) -> SourceMatrices:
     found: list[_Read] = []
     opened = how.opened()
     opened.compare(sources)
-    unnamed = not_judged(opened.how.unnamed)
-    opened.how = replace(opened.how, unnamed=())  # it is said of all
+    unnamed, opened.unnamed = not_judged(opened.unnamed), ()  # it is said of all
     for source in sources:
         if (named := trial_and_variant(source)) is not None:
             found += opened.of_trial(source, *named)

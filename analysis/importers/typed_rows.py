@@ -386,15 +386,12 @@ _LONGEST = 64 * 1024**2  # bytes of a cell
 _VERSIONS = slice(18, 20)  # of the file's format: 2 with a journal of its own, else 1
 
 
-_SQLITE = b"SQLite format 3\0"
-
-
 def read_sqlite(opened: Opened) -> ForeignFile:
     """Give a cell for each benchmark, variant, session and metric."""
     how = "it begins otherwise" if opened.data else "it is empty"
     fix = "copy it again, or name its format with --format"
     what = f"it is not a complete database: {how}"
-    opened.require(opened.data.startswith(_SQLITE), what, fix, at="")
+    opened.require(opened.data.startswith(b"SQLite format 3\0"), what, fix, at="")
     _require_whole(opened)
     with closing(sqlite3.connect(":memory:")) as base:
         try:

@@ -56,21 +56,24 @@ class ShortSentence:
         called: Mapping[str, str] | None = None,
         *,
         longest: int = LONGEST,
+        least: int = _READABLE,
         among: Collection[str] = (),
     ) -> str:
         """Write it within `longest` columns: of lists fewer are named and the rest is counted, then names are shortened.
 
-        `called` gives what a screen calls a name, where that is not the name itself; names stay apart from those `among`
-        which they stand.
+        Where no cut brings it into one line, as each name keeps its `least` columns, it takes more. `called` gives what
+        a screen calls a name, where that is not the name itself; names stay apart from those `among` which they stand.
         """
         text, others = "", [*among]
-        for lines in (1, 2, 3):  # what no cut brings into one line keeps short names
-            for text in self._ever_shorter(called or {}, others):
+        for lines in (1, 2, 3):
+            for text in self._ever_shorter(called or {}, others, least):
                 if len(text) <= lines * longest:
                     return text
         return text
 
-    def _ever_shorter(self, called: Mapping[str, str], others: list[str]) -> Iterator[str]:
+    def _ever_shorter(
+        self, called: Mapping[str, str], others: list[str], least: int
+    ) -> Iterator[str]:
         *whole, there = (
             [f"{Name(called.get(name, name))}" for name in names] for names in (*self.slots, others)
         )
@@ -78,7 +81,7 @@ class ShortSentence:
         for count in range(min(most, _NAMED), 0, -1):
             yield self._with(whole, count)
         longest = max((len(name) for names in whole for name in names), default=0)
-        for width in range(longest - 1, _READABLE - 1, -1):
+        for width in range(longest - 1, least - 1, -1):
             cut = shortened([*there, *chain(*whole)], width)
             yield self._with([[cut[name] for name in names] for names in whole], 1)
 

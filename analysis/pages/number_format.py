@@ -129,11 +129,11 @@ def decimals(low: float | None, high: float | None) -> int:
     """Say how many decimals keep both ends of an interval of ratios on their side of 1, and apart."""
     if low is None or high is None:
         return _FEWEST
-    for digits in range(_FEWEST, _MOST):
+    for digits in range(_FEWEST, _FINEST if (low - 1) * (high - 1) > 0 else _MOST):
         texts = (_end(low, digits, upper=False), _end(high, digits, upper=True))
         near = (round(low, digits), round(high, digits), *map(float, texts))
         sides = [*map(_side, near)] == [_side(low), _side(high)] * 2
-        if sides and (low == high or round(low, digits) != round(high, digits)):
+        if sides and (digits >= _MOST or low == high or round(low, digits) != round(high, digits)):
             return digits
     return _MOST
 
@@ -194,7 +194,8 @@ _OF_SIDES: dict[str, Word] = {
     "tie": "tie",
     "undecided": "undecided",
 }
-_OF_OTHERS = {"faster": "better", "slower": "worse"}
+_OF_TIMES = {"equivalent": "the same"}
+_OF_OTHERS = {"faster": "better", "slower": "worse", **_OF_TIMES}
 
 
 def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
@@ -204,7 +205,7 @@ def word_of(side: Literal["candidate", "baseline", "tie", "undecided"]) -> Word:
 
 def outcome_word(word: Word, *, timed: bool) -> str:
     """Give the word for a screen: of a metric that is neither time nor rate, better or worse."""
-    return word if timed else _OF_OTHERS.get(word, word)
+    return (_OF_TIMES if timed else _OF_OTHERS).get(word, word)
 
 
 _TWICE = 2.0
@@ -271,8 +272,8 @@ class Difference:
         if better != "higher":
             ratio = None if ratio is None else 1 / ratio
             low, high = (None if end is None else 1 / end for end in (high, low))
-        if low is None or high is None:
-            low = high = None
+        if low is None or high is None or math.isclose(low, high, rel_tol=1e-12):
+            low = high = None  # one value is no interval
         cut = getattr(line, "cut", None)
         marks = ("", "") if cut is None else (cut.mark(0), cut.mark(1).replace("≥", "≤"))
         mark = marks[0] or marks[1] if not all(marks) else ""

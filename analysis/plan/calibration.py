@@ -130,7 +130,6 @@ def _law_of_runs(n: int, m: int) -> dict[int, float]:
 
 
 def _adjusted(pvalues: Sequence[float]) -> list[float]:
-    """Adjust by Benjamini and Hochberg's step-up procedure."""
     count, least = len(pvalues), 1.0
     adjusted = [1.0] * count
     order = sorted(range(count), key=lambda k: pvalues[k])
@@ -361,7 +360,6 @@ def _identical_cells(trial: Path) -> Mapping[tuple[str, str], Any]:
 
 
 def _programs(trial: Path) -> Mapping[str, Mapping[tuple[int, int], str | None]]:
-    """Give the hash of each cell's program in each session, as far as it is known."""
     found: dict[str, dict[tuple[int, int], str | None]] = {}
     try:
         for record, row in records_of(trial / ENVIRONMENT, EnvironmentShape):

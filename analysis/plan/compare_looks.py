@@ -15,19 +15,17 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..data.matrix import CutOff, PerformanceMatrix
 from ..methods.multilevel.compare import multilevel
 from ..methods.multilevel.law import AT_LOOKS, ErrorLaw, Looks, sessions_needed
+from ..methods.multilevel.result import Line, Multilevel
+from ..pages.number_format import Word
+from ..record.run_numbers import Better
 from ..record.trial_files import LooksPlan, next_look
-
-if TYPE_CHECKING:
-    from ..methods.multilevel.result import Line, Multilevel
-    from ..pages.number_format import Word
-    from ..record.run_numbers import Better
 
 Stop = Literal["decided", "equivalent", "depends"]
 Runs = Mapping[str, Mapping[int, Sequence[float | None]]]  # variant -> session -> a value a block
@@ -237,7 +235,6 @@ def _needed(one: CandidateLook, plan: LooksPlan, law: ErrorLaw, margin: float) -
 
 
 def _alone(side: PerformanceMatrix, risk: float) -> _Mean:
-    """Give mean and interval of a single command."""
     from scipy.special import stdtrit
 
     logs, of = np.log(side.samples[0]), side.sessions

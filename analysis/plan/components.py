@@ -54,6 +54,11 @@ class ComponentLine:
     sessions: int
     blocks: int
 
+    @property
+    def variances(self) -> tuple[float, float]:
+        """Between sessions, and within one for a single block; what the session hides stays with it."""
+        return self.session_sd**2, (self.run_sd or 0.0) ** 2
+
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
@@ -98,14 +103,10 @@ class VarianceComponents(Result):
         text = f"how {what} vary, by benchmark"
         if line is not None:
             over = "of the suite's mean" if self.suite else "of the benchmark"
-            text = (
-                f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions"
-                + (
-                    ", runs included: with one run a session the two cannot be separated"
-                    if line.run_sd is None
-                    else f" and by {figures.percent(line.run_sd)} between the runs of one"
-                )
-            )
+            rest = ", runs included: with one run a session the two cannot be separated"
+            if line.run_sd is not None:
+                rest = f" and by {figures.percent(line.run_sd)} between the runs of one"
+            text = f"the {what} {over} vary by {figures.percent(line.session_sd)} between sessions{rest}"
         rows = table_of(
             "components",
             (*self.benchmarks, *((self.suite,) if self.suite else ())),
@@ -468,16 +469,13 @@ def crossed(seen: Observations) -> RandomEffects | None:
         "block": seen.block,
     }
     levels = {name: np.unique(code).size for name, code in codes.items()}
-    kept = {
-        "benchmark": levels["benchmark"] > 1,
-        "session": levels["session"] > 1,
-        "benchmark:session": levels["benchmark:session"] < seen.values.size,
-        "block": levels["session"] < levels["block"] < seen.values.size,
-    }
-    effects = {name: code for name, code in codes.items() if kept[name]}
-    if {"benchmark", "session"} - effects.keys():
+    if min(levels["benchmark"], levels["session"]) < 2:
         return None
-    return random_effects(seen.values, effects)
+    if levels["benchmark:session"] >= seen.values.size:
+        del codes["benchmark:session"]
+    if not levels["session"] < levels["block"] < seen.values.size:
+        del codes["block"]
+    return random_effects(seen.values, codes)
 
 
 @checks_arguments

@@ -29,7 +29,7 @@ from ..stats.arguments import checks_arguments, counted
 from ..stats.classical import least_shift
 from . import components
 from .components import ComponentLine, Goal, On, Sized, TrialCosts, VarianceComponents, enough
-from .sessions import judged as judged_lines
+from .sessions import FEW, MOST, SHOWN, judged as judged_lines
 from .stop_rule import Floats, exponential, relative_width
 
 
@@ -92,12 +92,11 @@ class HostPlan(Sized):
                 both = map(components.time_text, (self.seconds, self.elapsed_s))
                 needed += ": {} of all hosts, {} side by side".format(*both)
             sure = [self.sure("hosts", "the variance between hosts")]
-        pilot, costs = (
-            f"from {self.pilot_hosts} hosts with {self.pilot_sessions} sessions",
-            self.costs,
-        )
-        if costs is not None:
-            pilot += f"{costs.text}; what a host costs before its first run is not in the times"
+        pilot = f"from {self.pilot_hosts} hosts with {self.pilot_sessions} sessions"
+        if self.costs is not None:
+            pilot += (
+                f"{self.costs.text}; what a host costs before its first run is not in the times"
+            )
         plans = table_of(
             "plans",
             enough(self.table),
@@ -118,29 +117,20 @@ class HostPlan(Sized):
         )
 
 
-_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)
-_MOST = 10_000
-_FEW = 5
-
-
-class HostSpread(NamedTuple):
-    """Variances of the log difference: between hosts, sessions of one, and blocks of a session."""
-
-    host: float
-    session: float
-    run: float
-
-
-def half_widths(spread: HostSpread, hosts: int, alpha: float, shape: tuple[int, int]) -> Floats:
+def half_widths(
+    line: HostLine, hosts: int, alpha: float, shape: tuple[int, int], factor: float = 1.0
+) -> Floats:
     """Give the expected half-widths for 1 to S sessions (rows) and 1 to R runs (columns).
 
-    Within one session per host the error on these hosts is that of its runs; a single run has none.
+    Within one session per host the error on these hosts is that of its runs; a single run has none. The
+    variance between hosts is taken `factor` times.
     """
+    between, session, run = line.host_sd**2 * factor, line.session_sd**2, (line.run_sd or 0) ** 2
     sessions = np.arange(1, shape[0] + 1)[:, None].astype(np.float64)
     runs = np.arange(1, shape[1] + 1)[None, :].astype(np.float64)
-    own = (spread.session + spread.run / runs) / sessions
-    outer = -stdtrit(hosts - 1, alpha / 2) * np.sqrt((spread.host + own) / hosts)
-    inside = np.where(sessions > 1, own, spread.run / runs)
+    own = (session + run / runs) / sessions
+    outer = -stdtrit(hosts - 1, alpha / 2) * np.sqrt((between + own) / hosts)
+    inside = np.where(sessions > 1, own, run / runs)
     freedom = np.where(sessions > 1, hosts * (sessions - 1), hosts * (runs - 1))
     quantile = np.where(freedom > 0, -stdtrit(np.maximum(freedom, 1), alpha / 2), 0.0)
     return np.asarray(np.hypot(outer, quantile * np.sqrt(inside / hosts)))
@@ -149,16 +139,15 @@ def half_widths(spread: HostSpread, hosts: int, alpha: float, shape: tuple[int, 
 class Grid(NamedTuple):
     """What is looked at, and when it is enough."""
 
-    spreads: tuple[HostSpread, ...]
+    lines: tuple[HostLine, ...]
     goal: Goal
     sessions: int
     runs: int
 
     def widest(self, hosts: int, factor: float = 1.0) -> Floats:
-        """Give the largest half-width of the spreads."""
+        """Give the largest half-width of the lines."""
         shape = (self.sessions, self.runs)
-        spreads = [one._replace(host=one.host * factor) for one in self.spreads]
-        each = [half_widths(one, hosts, self.goal.alpha, shape) for one in spreads]
+        each = [half_widths(one, hosts, self.goal.alpha, shape, factor) for one in self.lines]
         return np.asarray(np.max(each, axis=0))
 
     def detectable(self, half: Floats, hosts: int) -> Floats:
@@ -205,9 +194,9 @@ def plan_hosts(
     time of all hosts together; what a host costs before its first run (a job, a build) is not in it.
     """
     goal, asked = components.goal_of(width, effect, on, power, confidence)
-    counted("max_hosts", max_hosts, least=2, most=_MOST)
-    counted("max_sessions", max_sessions, most=_MOST)
-    counted("max_runs", max_runs, most=_MOST)
+    counted("max_hosts", max_hosts, least=2, most=MOST)
+    counted("max_sessions", max_sessions, most=MOST)
+    counted("max_runs", max_runs, most=MOST)
     alone = "plan the sessions of one: fairtrial plan FLEET/HOST"
     if len(pilots) < 2:
         what = "what lies between hosts is known from two hosts on, each of two sessions"
@@ -221,14 +210,9 @@ def plan_hosts(
     for one in parts:
         judged_lines(one, on)  # where a host cannot tell the suite's mean, it is an error
     judged = lines[-1:] if on == "suite" or len(lines) == 1 else lines[: len(lines) - suite]
-    spreads = tuple(HostSpread(x.host_sd**2, x.session_sd**2, (x.run_sd or 0) ** 2) for x in judged)
-    grid = Grid(
-        spreads=spreads,
-        goal=goal,
-        sessions=max_sessions,
-        # with one run a session in the pilot, nothing says what more of them would bring
-        runs=max_runs if any(line.run_sd is not None for line in judged) else 1,
-    )
+    # with one run a session in the pilot, nothing says what more of them would bring
+    most_runs = max_runs if any(line.run_sd is not None for line in judged) else 1
+    grid = Grid(judged, goal, max_sessions, most_runs)
     costs = _costs(pilots)
     rows = [_row(grid, hosts, costs) for hosts in range(2, max_hosts + 1)]
 
@@ -261,14 +245,13 @@ def plan_hosts(
         max_sessions=max_sessions,
         max_runs=max_runs,
         costs=costs,
-        table=tuple(row for row in rows if row.hosts in (*_SHOWN, taken.hosts)),
+        table=tuple(row for row in rows if row.hosts in (*SHOWN, taken.hosts)),
         lines=lines,
         cautions=_cautions(pilots, judged, costs),
     )
 
 
 def _lines(parts: Sequence[VarianceComponents]) -> Iterator[HostLine]:
-    """Give the components of the benchmarks that all hosts have, and last of their mean."""
     tables = [{line.name: line for line in part.benchmarks} for part in parts]
     for name in tables[0]:
         if all(name in table for table in tables):
@@ -307,7 +290,6 @@ def _costs(pilots: Mapping[str, HostPilot]) -> TrialCosts | None:
 
 
 def _row(grid: Grid, hosts: int, costs: TrialCosts | None) -> PlannedHosts:
-    """Give the cheapest sessions and runs on `hosts` hosts."""
     good = grid.enough(hosts)
     if not good.any():
         return PlannedHosts(hosts=hosts)
@@ -328,7 +310,7 @@ def _cautions(
     flat = tuple(line.name for line in judged if line.host_sd == 0)
     alike = f"hosts {components.ASSUMED_ALIKE.format('sessions', figures.listed(flat))}"
     table = {
-        "few-pilot-hosts": len(pilots) < _FEW
+        "few-pilot-hosts": len(pilots) < FEW
         and f"the pilot has only {len(pilots)} hosts: what lies between hosts is roughly known, and "
         "the plan is no better; plan again when more are measured",
         "no-host-component": flat and (alike, *flat),

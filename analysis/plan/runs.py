@@ -152,8 +152,8 @@ class RunPlan(Result):
 
     def screen(self) -> pages.Page:
         """Set how many runs suffice, and what each number of runs brings."""
-        head, loop = components.against(self.candidate, self.baseline), self.loop
-        answers = []
+        head, answers = components.against(self.candidate, self.baseline), []
+        loops = () if self.loop is None else (self.loop,)
         for goal, asked, runs in (
             (f"a {100 * self.confidence:g} % interval of width {self.width or 0:g} or less", self.width, self.runs_for_width),
             (f"to tell a speedup of {self.effect or 0:g}x from none", self.effect, self.runs_for_effect),
@@ -167,35 +167,30 @@ class RunPlan(Result):
             spread = figures.significant(row.width_sd, 2)
             return pages.Value(f"{figures.significant(row.width)} ± {spread}", row.width)
 
+        three = "{:.3f}".format
         rows = pages.table_of(
             "runs",
             self.table,
             ("runs", "runs"),
             ("width", width),
-            None
-            if self.width is None
-            else (f"chance <= {self.width:g}", "chance", "{:.3f}".format),
+            (f"chance <= {self.width:g}", "chance", three) if self.width is not None else None,
             components.DETECTABLE,
-            None
-            if self.effect is None
-            else (f"power at {self.effect:g}x", "power", "{:.3f}".format),
+            (f"power at {self.effect:g}x", "power", three) if self.effect is not None else None,
             ("RMSE", lambda row: math.sqrt(row.mse), figures.significant),
             ("MSE sd", "mse_sd", partial(figures.significant, digits=2)),
-            ("coverage", "coverage", "{:.3f}".format),
+            ("coverage", "coverage", three),
         )
         basis = (
             f"by {self.simulations:,} simulated trials for each number of runs, from "
             f"{figures.span(self.pilot_runs)} pilot runs of {figures.counted(self.benchmarks, 'benchmark')} a side; speedup "
             f"{self.speedup:.4g}x"
         )
-        own = (
-            () if loop is None else (pages.section(f"on the pilot's own runs, {loop.conclusion}"),)
-        )
+        own = (pages.section(f"on the pilot's own runs, {one.conclusion}") for one in loops)
         answers = answers or [f"{head}: what a number of runs would bring"]
         return pages.Page(
             title=f"How many runs: {head}",
             sections=(pages.section(*answers), pages.section(rows, basis), *own),
-            cautions=pages.merged(self.cautions, () if loop is None else loop.cautions),
+            cautions=pages.merged(self.cautions, *(one.cautions for one in loops)),
         )
 
 
@@ -364,8 +359,7 @@ def width_loop(
             break
     early = f"a loop that starts at {start} runs may stop on a spread seen by chance"
     texts = {"stopped-by-width": _COST[interval], "early-start": start < _EARLY and early}
-    cause: Literal["max_runs", "data"]
-    cause = "max_runs" if max_runs is not None and max_runs <= there else "data"
+    capped = max_runs is not None and max_runs <= there
     return WidthLoop(
         candidate=ours.name,
         baseline=theirs.name,
@@ -374,7 +368,7 @@ def width_loop(
         confidence=confidence,
         limit=width,
         runs=steps[-1].runs,
-        why="width" if steps[-1].width <= width else cause,
+        why="width" if steps[-1].width <= width else "max_runs" if capped else "data",
         steps=tuple(steps),
         cautions=(*known, *pages.cautions_of(texts)),
     )

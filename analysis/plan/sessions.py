@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..stats.samples import read_only  # before scipy, which would import what it never uses
 
@@ -115,11 +116,9 @@ class SessionPlan(Sized):
             sure = [self.sure("sessions", "the pilot's variance")]
         pilot = f"from {self.pilot_sessions} sessions x {figures.span(self.pilot_runs)} runs"
         if self.costs is not None:
-            pause = self.costs.between_s
             pilot += self.costs.text
-            pilot += (
-                "" if pause is None else f", {components.time_text(pause)} between two sessions"
-            )
+            if (pause := self.costs.between_s) is not None:
+                pilot += f", {components.time_text(pause)} between two sessions"
         plans = table_of(
             "plans",
             components.enough(self.table),
@@ -145,10 +144,10 @@ class SessionPlan(Sized):
         return page(self, f"How many sessions: {head}", *parts, section(benchmarks, title=title))
 
 
-_FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
+FEW = 5  # sessions of a pilot or an earlier trial: with fewer the quartiles of the variance lie a factor of 3 apart
 _FURTHER = 10  # times the pilot's runs
-_SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
-_MOST = 10_000  # sessions, and runs of each
+SHOWN = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100)  # sessions that the table shows
+MOST = 10_000  # sessions, and runs of each
 ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was measured
 _POWER = 0.8
 _ALPHA = 0.05
@@ -165,7 +164,7 @@ def session_cautions(
     alone = all(line.run_sd is None for line in lines)
     runs = max(line.blocks / line.sessions for line in lines)
     table = {
-        "few-pilot-sessions": fewest < _FEW
+        "few-pilot-sessions": fewest < FEW
         and f"the pilot has only {fewest} sessions: what lies between sessions is roughly known, and "
         "the plan is no better; plan again when more are measured",
         "no-session-component": flat
@@ -185,16 +184,6 @@ def session_cautions(
     return cautions_of(table)
 
 
-class SessionSpread(NamedTuple):
-    """Variances of the log difference: `between` sessions, and `within` one for a single block."""
-
-    between: float
-    within: float
-
-
-Spreads = tuple[SessionSpread, ...]
-
-
 @functools.lru_cache(maxsize=16)
 def limits(goal: Goal, most: int) -> Floats:
     """Give the largest standard error that reaches a goal, for 2 to `most` sessions."""
@@ -207,18 +196,28 @@ def limits(goal: Goal, most: int) -> Floats:
     return read_only(found)
 
 
-def errors(spreads: Spreads, sessions: int, runs: int) -> Floats:
-    """Give the largest standard error of the spreads, for 2 to `sessions` and 1 to `runs`."""
-    between, within = np.array(spreads).T
+def errors(
+    lines: Sequence[ComponentLine], sessions: int, runs: int, factors: ArrayLike = 1.0
+) -> Floats:
+    """Give the largest standard error of the lines, for 2 to `sessions` and 1 to `runs`.
+
+    Their variances are taken `factors` times.
+    """
+    between, within = np.array([line.variances for line in lines]).T * factors
     session: Floats = (between[:, None] + within[:, None] / np.arange(1, runs + 1)).max(axis=0)
     return np.sqrt(session / np.arange(2, sessions + 1)[:, None])
 
 
 def cheapest(
-    spreads: Spreads, goal: Goal, cost: Callable[[int, int], float], *, sessions: int, runs: int
+    lines: Sequence[ComponentLine],
+    goal: Goal,
+    cost: Callable[[int, int], float],
+    *,
+    sessions: int,
+    runs: int,
 ) -> tuple[tuple[int, int] | None, list[int | None]]:
     """Find the cheapest plan."""
-    reached = errors(spreads, sessions, runs) <= limits(goal, sessions)[:, None]
+    reached = errors(lines, sessions, runs) <= limits(goal, sessions)[:, None]
     least = [int(row.argmax()) + 1 if row.any() else None for row in reached]
     # the error falls with the runs, so the first that reaches it is the cheapest of its sessions
     plans = [(cost(s, r), -s, r) for s, r in enumerate(least, 2) if r is not None]
@@ -228,9 +227,11 @@ def cheapest(
     return (-negative, best), least
 
 
-def least_sessions(spreads: Spreads, goal: Goal, runs: int, *, most: int) -> int | None:
+def least_sessions(
+    lines: Sequence[ComponentLine], goal: Goal, runs: int, *, most: int, factors: ArrayLike = 1.0
+) -> int | None:
     """Give the fewest sessions of `runs` runs that reach the goal; None beyond `most`."""
-    reached = errors(spreads, most, runs)[:, -1] <= limits(goal, most)
+    reached = errors(lines, most, runs, factors)[:, -1] <= limits(goal, most)
     return int(reached.argmax()) + 2 if reached.any() else None
 
 
@@ -245,9 +246,9 @@ class Outlook(NamedTuple):
         """Say what `sessions` sessions bring, with the least runs that reach the goal."""
         if runs is None:
             return PlannedSessions(sessions)
-        plan, spreads = (sessions, runs), tuple(map(spread_of, self.lines))
-        seconds = None if self.costs is None else self.costs.seconds(*plan)
-        return PlannedSessions(*plan, seconds, *brought(spreads, self.goal, plan))
+        error = float(errors(self.lines, sessions, runs)[-1, -1])
+        seconds = None if self.costs is None else self.costs.seconds(sessions, runs)
+        return PlannedSessions(sessions, runs, seconds, *brought(error, self.goal, sessions))
 
     def sessions_at(self, quantile: float, runs: int, *, most: int) -> int | None:
         """Give the sessions needed if the true variances were at their quantile given the pilot's.
@@ -255,12 +256,9 @@ class Outlook(NamedTuple):
         The variance of a session's difference is taken to be estimated as a chi square of the
         freedom that Satterthwaite gives it.
         """
-        moved = []
-        for line in self.lines:
-            freedom, spread = _freedom(line, runs), spread_of(line)
-            factor = freedom / float(chdtri(freedom, quantile))
-            moved.append(SessionSpread(spread.between * factor, spread.within * factor))
-        return least_sessions(tuple(moved), self.goal, runs, most=most)
+        known = [_freedom(line, runs) for line in self.lines]
+        factors = [freedom / float(chdtri(freedom, quantile)) for freedom in known]
+        return least_sessions(self.lines, self.goal, runs, most=most, factors=factors)
 
 
 def _freedom(line: ComponentLine, runs: int) -> float:
@@ -270,10 +268,10 @@ def _freedom(line: ComponentLine, runs: int) -> float:
     within times (1 / runs - 1 / n). A plan of more runs than the pilot's takes the last away, and has
     less freedom than sessions less one; it is cut at 1.
     """
-    spread = spread_of(line)
+    between, within = line.variances
     size = line.blocks / line.sessions
-    means = spread.between + spread.within / size
-    rest = spread.within * (1 / runs - 1 / size)
+    means = between + within / size
+    rest = within * (1 / runs - 1 / size)
     known = means**2 / (line.sessions - 1) + rest**2 / max(line.blocks - line.sessions, 1)
     return max((means + rest) ** 2 / known, 1.0) if known > 0 else line.sessions - 1.0
 
@@ -290,15 +288,8 @@ def judged(found: VarianceComponents, on: On) -> tuple[ComponentLine, ...]:
     return (found.suite,)
 
 
-def spread_of(line: ComponentLine) -> SessionSpread:
-    """Take a line's variances; what the session hides stays with it."""
-    return SessionSpread(between=line.session_sd**2, within=(line.run_sd or 0.0) ** 2)
-
-
-def brought(spreads: Spreads, goal: Goal, plan: tuple[int, int]) -> tuple[float, float | None]:
+def brought(error: float, goal: Goal, sessions: int) -> tuple[float, float | None]:
     """Give the relative width, and the speedup that is separated from 1; None beyond all numbers."""
-    sessions, runs = plan
-    error = float(errors(spreads, sessions, runs)[-1, -1])
     half, shift = (factor * error for factor in _factors(sessions - 1, goal.power, goal.alpha))
     width = float(relative_width(min(half, WIDEST)))
     return width, math.exp(shift) if shift < WIDEST else None
@@ -315,7 +306,9 @@ def benchmark_lines(
 ) -> Iterator[PlannedBenchmark]:
     """Give each benchmark, and last the mean over these, with its spreads and what a plan brings."""
     for line in (*found.benchmarks, *((found.suite,) if found.suite else ())):
-        ends = (None, None) if plan is None else brought((spread_of(line),), goal, plan)
+        ends: tuple[float | None, float | None] = (None, None)
+        if plan is not None:
+            ends = brought(float(errors((line,), *plan)[-1, -1]), goal, plan[0])
         yield PlannedBenchmark(line.name, line.session_sd, line.run_sd, *ends)
 
 
@@ -378,22 +371,20 @@ def plan_sessions(
     tried: the closed form of [1]_ leaves out the quantile, which alone forbids few sessions.
     """
     goal, asked = components.goal_of(width, effect, on, power, confidence)
-    counted("max_sessions", max_sessions, least=2, most=_MOST)
-    counted("max_runs", max_runs, most=_MOST)
+    counted("max_sessions", max_sessions, least=2, most=MOST)
+    counted("max_runs", max_runs, most=MOST)
     found = components.variance_components(candidate, baseline)
     lines = judged(found, on)
-    spreads = tuple(map(spread_of, lines))
     # with one run a session in the pilot, nothing says what more of them would bring
     most_runs = max_runs if any(line.run_sd is not None for line in lines) else 1
     cost = (lambda s, r: float(s * r)) if costs is None else costs.seconds
-    best, least = cheapest(spreads, goal, cost, sessions=max_sessions, runs=most_runs)
+    best, least = cheapest(lines, goal, cost, sessions=max_sessions, runs=most_runs)
     # the blocks of a session, on the average of a benchmark
     blocks = [round(line.blocks / line.sessions) for line in found.benchmarks]
-    shown = {s for s in _SHOWN if s <= max_sessions} | ({best[0]} if best else set())
+    shown = {s for s in SHOWN if s <= max_sessions} | ({best[0]} if best else set())
     outlook, (sessions, runs) = Outlook(lines, goal, costs), best or (None, None)
-    low, high = (
-        runs and outlook.sessions_at(tail, runs, most=max_sessions) for tail in (0.25, 0.75)
-    )
+    most = max_sessions
+    low, high = (runs and outlook.sessions_at(x, runs, most=most) for x in (0.25, 0.75))
     return SessionPlan(
         candidate=candidate.name,
         baseline=baseline.name,
@@ -484,12 +475,10 @@ class Decidable:
         half = max((one.half_sessions or 0 for one in known), default=0)
         if self.trial is not None:
             found += f", measured in {self.trial_sessions} sessions of {self.trial}"
-            found += ", so roughly known" if (self.trial_sessions or 0) < _FEW else ""
+            found += ", so roughly known" if (self.trial_sessions or 0) < FEW else ""
         found += f". Half of that needs {half} sessions" if half else ""
-        assumed = (
-            ". These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
-        )
-        found += assumed if self.trial is None else ""
+        if self.trial is None:
+            found += ". These spreads are assumed: once there is a trial of 2 sessions, its own are taken"
         return f"{self.sessions} sessions, {many}: {found}"
 
 
@@ -573,7 +562,7 @@ def _measured(trial: Trial, metric: str, sessions: int, runs: int) -> Iterator[S
 
 
 def _spread(line: ComponentLine, runs: int) -> float:
-    between, within = spread_of(line)
+    between, within = line.variances
     return math.sqrt(between + within / runs)
 
 
@@ -601,5 +590,5 @@ def _at(
 def _shift(sessions: int, spread: float, alpha: float) -> float:
     """Give the log ratio that is found; inf beyond all numbers."""
     goal = Goal(half=None, effect=None, power=_POWER, alpha=alpha)
-    _, detectable = brought((SessionSpread(spread**2, 0.0),), goal, (sessions, 1))
+    _, detectable = brought(math.sqrt(spread**2 / sessions), goal, sessions)
     return math.inf if detectable is None else math.log(detectable)

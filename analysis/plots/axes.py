@@ -287,14 +287,15 @@ class Axes:
         self.marks.append(Line(-math.inf, y, math.inf, y, css))
 
     def band(
-        self, x1: float | None, x2: float | None, y1: float | None, y2: float | None, css: str
+        self,
+        x1: float = -math.inf,
+        x2: float = math.inf,
+        y1: float = -math.inf,
+        y2: float = math.inf,
+        css: str = "one",
     ) -> None:
-        """Fill a rectangle; None is the edge."""
-        ends = (
-            -math.inf if x1 is None else x1, math.inf if x2 is None else x2,
-            -math.inf if y1 is None else y1, math.inf if y2 is None else y2,
-        )  # fmt: skip
-        self.marks.append(Rect(*ends, css))
+        """Fill a rectangle, by default up to the edges."""
+        self.marks.append(Rect(x1, x2, y1, y2, css))
 
     def curve(
         self, x: ArrayLike, y: ArrayLike, css: str, *, steps: bool = False, closed: bool = False
@@ -345,11 +346,8 @@ class Axes:
     def margin(self, margin: float, side: str = "x") -> None:
         """Shade what counts as equivalent: from 1 / (1 + margin) to 1 + margin."""
         if margin > 0:
-            low, high = 1 / (1 + margin), 1 + margin
-            if side == "x":
-                self.band(low, high, None, None, "margin")
-            else:
-                self.band(None, None, low, high, "margin")
+            ends = {f"{side}1": 1 / (1 + margin), f"{side}2": 1 + margin}
+            self.band(**ends, css="margin")
 
 
 def quantity_axis(axes: Axes, side: str, scale: Scale, unit: str, most: int = 5) -> None:

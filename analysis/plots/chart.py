@@ -6,7 +6,6 @@ texts would touch, and turns everything into places on the sheet.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -427,7 +426,6 @@ class _Place:
         style = style_of_roles(mark.css)
         if isinstance(mark, Line | Rect):
             x1, x2, y1, y2 = mark.x1, mark.x2, mark.y1, mark.y2
-            y2 = math.inf if y2 is None else y2
             area = isinstance(mark, Rect)
             corners = [(x1, y1), (x2, y1), (x2, y2), (x1, y2)] if area else [(x1, y1), (x2, y2)]
             add(Outline([self.at(corners)], style, closed=area))

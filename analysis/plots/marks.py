@@ -61,34 +61,32 @@ class Area(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A straight line; without an end in y it goes from the top to the bottom."""
+    """A straight line."""
 
     x1: float
     y1: float
     x2: float
-    y2: float | None
+    y2: float
     css: str
 
     def svg(self) -> str:
         """Write it for the page."""
-        bottom = "100%" if self.y2 is None else _n(self.y2)
-        ends = f'x1="{_p(self.x1)}" y1="{_n(self.y1)}" x2="{_p(self.x2)}" y2="{bottom}"'
+        ends = f'x1="{_p(self.x1)}" y1="{_n(self.y1)}" x2="{_p(self.x2)}" y2="{_n(self.y2)}"'
         return f'<line class="{self.css}" {ends}/>'
 
 
 class Rect(NamedTuple):
-    """A filled rectangle; without an end in y it goes from the top to the bottom."""
+    """A filled rectangle."""
 
     x1: float
     x2: float
     y1: float
-    y2: float | None
+    y2: float
     css: str
 
     def svg(self) -> str:
         """Write it for the page."""
-        height = "100%" if self.y2 is None else _n(self.y2 - self.y1)
-        size = f'width="{_p(max(0.0, self.x2 - self.x1))}" height="{height}"'
+        size = f'width="{_p(max(0.0, self.x2 - self.x1))}" height="{_n(self.y2 - self.y1)}"'
         return f'<rect class="{self.css}" x="{_p(self.x1)}" y="{_n(self.y1)}" {size}/>'
 
 
@@ -128,7 +126,10 @@ class Text(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """Many dots; on paper they have a radius, and a shape of `axes.SHAPES`."""
+    """Many dots as one path; on paper they have a radius, and a shape of `axes.SHAPES`.
+
+    On the page the style's ``stroke-width`` is their diameter; the value of the dot under the pointer is shown.
+    """
 
     points: Sequence[Point]
     css: str
@@ -188,36 +189,9 @@ class Boxes(NamedTuple):
 Mark: TypeAlias = "Line | Rect | Shape | Text | Dots | Curve | Segments | Boxes"
 
 
-line, band, label = Line, Rect, Text
-
-
-def stroke(x: float, y1: float, y2: float, css: str) -> Mark:
-    """Give an upright line, such as a tick."""
-    return Line(x, y1, x, y2, css)
-
-
 def cross(x: float, y: float, css: str, *, r: float = 3.5) -> Mark:
     """Give a cross, such as that of a failed run."""
     return Shape(x, y, (((-r, -r), (r, r)), ((-r, r), (r, -r))), css)
-
-
-def dots(points: Sequence[Point], css: str, *, axis: str = "", **area: float) -> Mark:
-    """Give many dots as one path in an `area` (its top, height, left and width).
-
-    The style's ``stroke-width`` is their diameter. `axis` is what `read_out` gives of the upright
-    axis: where scripts are on, the value of the dot under the pointer is shown.
-    """
-    return Dots(points, css, Area(axis=axis, **area))
-
-
-def segments(lines: Iterable[tuple[float, float, float, float]], css: str, **area: float) -> Mark:
-    """Give straight lines ``(x1, y1, x2, y2)`` as one path; `area` is as for `dots`."""
-    return Segments(tuple(lines), css, Area(axis="", **area))
-
-
-def boxes(spans: Sequence[Point], css: str, *, top: float, height: float) -> Mark:
-    """Give upright boxes of full height, from one share of the width to another, as one path."""
-    return Boxes(spans, css, Area(top, height))
 
 
 # --- The colours of all pictures: blue is faster than the baseline, orange slower, ink neither.

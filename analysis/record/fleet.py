@@ -267,26 +267,44 @@ def with_plans(found: Sequence[HostProgress]) -> tuple[HostProgress, ...]:
     return tuple(one if one.planned is not None else replace(one, planned=usual) for one in found)
 
 
-def host_state(
-    status: str | None,
+def progress_of(
+    host: FleetHost,
+    trial: Path,
+    manifest: Manifest | None,
     *,
     rows: bool,
     tried: bool,
+    done: int,
     counting: int,
-    held: bool | None,
-    in_vain: bool = False,
+    why: str | None = None,
     damaged: bool = False,
-) -> HostState:
-    """Tell the state of a host from what its trial shows; `in_vain`: its campaign forbids to go on."""
+) -> HostProgress:
+    """Tell how far a host is from what its trial shows.
+
+    `rows`, `tried`: Whether a row is there, and one that is no warm-up. `done`, `counting`: As of a `HostProgress`. `why`: What is
+    wrong, where that is known; `damaged`: whether nothing can be judged for it.
+    """
+    status = None if manifest is None else manifest.status
+    in_vain = manifest is not None and manifest.must_raise is not None
+    state: HostState = "complete" if status == "complete" else "partial"
     if not rows:
-        return "missing"
-    if damaged or status is None:
-        return "failed"
-    if status == "running" and held is not False:
-        return "running"
-    if not counting and status != "running" and (tried or in_vain or status == "complete"):
-        return "failed"
-    return "complete" if status == "complete" else "partial"
+        state = "missing"
+    elif damaged or status is None:
+        state = "failed"
+    elif status == "running" and is_held(trial) is not False:
+        state = "running"
+    elif not counting and status != "running" and (tried or in_vain or status == "complete"):
+        state = "failed"
+    return HostProgress(
+        host=host.host,
+        state=state,
+        done=done,
+        planned=None if manifest is None or damaged else manifest.needed,
+        counting=counting,
+        why=_why(state, manifest) if why is None else why,
+        trial=trial,
+        manifest=manifest,
+    )
 
 
 def is_held(trial: Path) -> bool | None:
@@ -329,29 +347,8 @@ def read_host(folder: Path, fleet: Fleet, host: FleetHost) -> HostProgress:
         rows, files = trial / MEASUREMENTS, {} if manifest is None else manifest.files
         done, tried, counting, wrong = _count(rows, files)
         why, damaged = why or wrong, damaged or wrong is not None
-    status = None if manifest is None else manifest.status
-    held = is_held(trial) if status == "running" else None
-    state = host_state(
-        status,
-        rows=bool(done or wrong),
-        tried=tried > 0,
-        counting=counting,
-        held=held,
-        in_vain=manifest is not None and manifest.must_raise is not None,
-        damaged=damaged,
-    )
-    if why is None:
-        why = why_so(state, manifest)
-    return HostProgress(
-        host=host.host,
-        state=state,
-        done=done,
-        planned=None if manifest is None or damaged else manifest.needed,
-        counting=counting,
-        why=why,
-        trial=trial,
-        manifest=manifest,
-    )
+    about = {"rows": bool(done or wrong), "tried": tried > 0, "damaged": damaged}
+    return progress_of(host, trial, manifest, done=done, counting=counting, why=why, **about)
 
 
 def _barred(path: Path) -> str | None:
@@ -374,7 +371,7 @@ def require_campaign(fleet: Fleet, manifest: Manifest, trial: Path) -> None:
         )
 
 
-def why_so(state: HostState, manifest: Manifest | None) -> str | None:
+def _why(state: HostState, manifest: Manifest | None) -> str | None:
     """Say what is wrong with a host, or how its trial ended; None where there is nothing to say."""
     if manifest is None:
         return "it has rows and no manifest" if state == "failed" else "its trial has not begun"

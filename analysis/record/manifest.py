@@ -203,6 +203,15 @@ def manifest_text(manifest: Manifest) -> bytes:
     return json.dumps(manifest.to_dict(), indent=2, allow_nan=False).encode() + b"\n"
 
 
+def refuse_shut(place: Path) -> None:
+    """Raise StoreError for a folder that may not be read, and for what lies in one, of which nobody knows whether it is there."""
+    for one in (*reversed(place.parents), place):
+        how, needed = (["-R", "a+rX"], os.R_OK | os.X_OK) if one == place else (["a+x"], os.X_OK)
+        if os.path.isdir(one) and not os.access(one, needed, effective_ids=True):  # noqa: PTH112
+            fix = f"ask its owner for {command_line(['chmod', *how, str(one)])}"
+            raise StoreError("the folder cannot be read: Permission denied", str(one), fix)
+
+
 def read_manifest(trial: Path) -> Manifest:
     """Read ``manifest.json`` of the trial directory `trial`."""
     path = trial / MANIFEST
@@ -219,11 +228,9 @@ def read_manifest(trial: Path) -> Manifest:
         fix = f"name one of them, such as {trial / 'step0'}; its answer: {words}"
         raise StoreError(what, str(trial), fix)
     fix = "name a directory that 'fairtrial run' wrote, such as runs/NAME"
+    refuse_shut(trial)
     if not os.path.lexists(trial):
         raise StoreError("there is no such trial", str(trial), fix)
-    if trial.is_dir() and not os.access(trial, os.R_OK | os.X_OK, effective_ids=True):
-        fix = f"ask its owner for {command_line(('chmod', '-R', 'a+rX', str(trial)))}"
-        raise StoreError("the folder cannot be read: Permission denied", str(trial), fix)
     if not os.path.lexists(path):
         fix += "; what ended before it had a manifest measured nothing, and may be removed; "
         fix += (

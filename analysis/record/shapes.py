@@ -315,6 +315,15 @@ def opened(path: Path) -> BufferedReader:
     return open(fd, "rb")  # noqa: PTH123 - a descriptor has no path
 
 
+def file_hash(path: Path) -> str | None:
+    """Give the SHA-256 of a file; None where it cannot be read."""
+    try:
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StoreError):
+        return None
+
+
 def document_of(path: Path, whole: str, remedy: str) -> dict[str, Any]:
     """Read a file that holds one object with a schema number; `whole` is what messages call it."""
     try:

@@ -29,7 +29,6 @@ from .subject import (
     few_sessions,
     level_of,
     level_text,
-    metric_label,
     standing_of,
     written,
 )
@@ -78,11 +77,13 @@ def _sections(subject: Subject) -> Iterator[Section]:
 def _about(subject: Subject) -> str:
     verdict, manifests = subject.verdict, [trial.manifest for trial in subject.trials]
     days = dict.fromkeys(_day(one.started) for one in manifests if one.origin != "imported")
+    metric = f"{Name(' '.join(verdict.data.metric.split())):.28}"
+    metric = "wall time" if verdict.data.metric == "wall" else metric
     parts = (
         "fairtrial report",
         subject.title,
         " and ".join(filter(None, days)),
-        metric_label(verdict.data.metric, verdict.data.better),
+        metric + ", higher is better" * (verdict.data.better == "higher"),
         _hosts(subject),
         _sessions(subject),
     )

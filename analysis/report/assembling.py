@@ -305,7 +305,7 @@ def html_page(report: Report) -> str:
         f"@media print{{:root{{{PRINT.css()}}}}}"
     )
     # each metric and its chapters: ids of a second metric begin with its place
-    chapters = [(one, _with_links(chapter_html(one, report.names))) for one in report.chapters]
+    chapters = [(one, chapter_html(one, report.names)) for one in report.chapters]
     groups = [
         (metric, [html for one, html in chapters if _number(one) == number])
         for number, metric in enumerate(report.metrics)
@@ -338,38 +338,57 @@ def chapter_html(chapter: Chapter, names: Sequence[str] = ()) -> Markup:
     # of many parts, which the page may jump to, the pictures are folded
     parts = sum(bool(one.anchor) for one in sections) if not chapter.lead else 0
     level = 2 if chapter.headline else 3
+    above = "" if _OF_METRIC.match(chapter.anchor) or not chapter.headline else chapter.anchor
+    headed = next((one for one in sections if one.title), None)
     found = Markup("").join(
-        part for one in sections for part in _section_html(one, brief, level, parts)
+        part
+        for one in sections
+        for part in _section_html(one, brief, level, parts, above if one is headed else "")
     )
     if chapter.headline:
-        level = 2 if _OF_METRIC.match(chapter.anchor) else 1
+        level, link = (1, "") if above else (2, _permalink(chapter.anchor))
         return Html(
-            '<section id="{0}" class="said answer"><p class="about">{1}</p><h{2}>{3}</h{2}>{4}</section>'
-        ).format(chapter.anchor, brief(chapter.lead), level, sentence_html(chapter.headline), found)
-    heading = Html("<h2>{}</h2>").format(brief(chapter.title))
-    if not chapter.lead:
-        return Markup('<section id="{}" class="said">{}{}</section>').format(
-            chapter.anchor, heading, found
+            '<section id="{0}" class="said answer"><p class="about">{1}</p><h{2}>{3}{4}</h{2}>{5}</section>'
+        ).format(
+            *(chapter.anchor, brief(chapter.lead)),
+            *(level, sentence_html(chapter.headline), link, found),
         )
-    return Markup(
-        '<section id="{}" class="said folded"><details class="chapter"><summary>{} '
+    title = brief(chapter.title)
+    if not chapter.lead:
+        return Html('<section id="{0}" class="said"><h2>{1}{2}</h2>{3}</section>').format(
+            chapter.anchor, title, _permalink(chapter.anchor), found
+        )
+    return Html(
+        '<section id="{}" class="said folded"><details class="chapter"><summary><h2>{}</h2> '
         '<span class="second sans">{}</span></summary>{}</details></section>'
-    ).format(chapter.anchor, heading, sentence_html(brief(chapter.lead)), found)
+    ).format(chapter.anchor, title, sentence_html(brief(chapter.lead)), found)
+
+
+_LINKED = 3  # the level of the smallest headings with a link to their part
+
+
+def _permalink(anchor: str) -> Markup:
+    link = Markup(' <a class="permalink" href="#{}" aria-label="link to this part">#</a>')
+    return link.format(anchor) if anchor else Markup("")
 
 
 _OPEN = 5  # parts of a chapter whose pictures are seen; of more they are folded
 
 
 def _section_html(
-    section: Section, brief: Callable[[str], str], level: int, parts: int = 0
+    section: Section, brief: Callable[[str], str], level: int, parts: int = 0, above: str = ""
 ) -> Iterator[Markup]:
-    """Set a section and those in it; one with an anchor is an element, where there are `parts` to jump to."""
+    """Set a section and those in it; one with an anchor is an element, where there are `parts` to jump to.
+
+    A heading has a permalink to its own element, or to that `above`.
+    """
     place = Markup(' id="{}"').format(section.anchor) if section.anchor else ""
     jump = Html(' data-jump="{}"').format(section.title) if section.anchor and parts else ""
     title = section.title if section.anchor else sentence_html(section.title)
     inside = list(_blocks_html(section, brief, level + bool(section.title)))
     if section.title and not section.folded:
-        inside.insert(0, Html("<h{0}>{1}</h{0}>").format(level, title))
+        link = _permalink(section.anchor or above) if level <= _LINKED else ""
+        inside.insert(0, Html("<h{0}>{1}{2}</h{0}>").format(level, title, link))
     if jump and parts > _OPEN:
         pictures = [part for part in inside if part.startswith("<figure>")]
         inside = [part for part in inside if part not in pictures]
@@ -468,36 +487,6 @@ def _contents(report: Report) -> Sequence[tuple[str, str]]:
         (one.anchor, f"{one.title or 'answer'} · {report.metrics[_number(one)]}")
         for one in report.chapters
     ]
-
-
-_MARKS = re.compile(r"<(/?)(section|article|details|summary|h[23])\b([^>]*)>")
-_ID = re.compile(r'\bid="([^"]*)"')
-
-
-def _with_links(chapter: Markup) -> Markup:
-    """Put a permalink behind each heading that has an id, or is the first in a part that has one.
-
-    None stands in a summary, where a press unfolds what is below, or where there is one already.
-    """
-    found: list[str] = []
-    end = 0
-    anchor = target = ""
-    summaries = begin = 0
-    for mark in _MARKS.finditer(chapter):
-        closing, name, attributes = mark.groups()
-        named = _ID.search(attributes)
-        if name == "summary":
-            summaries += -1 if closing else 1
-        elif not name.startswith("h"):
-            anchor = named[1] if named and not closing else ""
-        elif not closing:
-            target = named[1] if named else anchor
-            anchor, begin = "", mark.end()
-        elif target and not summaries and f'href="#{target}"' not in chapter[begin : mark.start()]:
-            link = f' <a class="permalink" href="#{target}" aria-label="link to this part">#</a>'
-            found += (chapter[end : mark.start()], link)
-            end = mark.start()
-    return Markup("".join((*found, chapter[end:])))  # noqa: S704 - as escaped as it was
 
 
 # --- The template, and our own words.

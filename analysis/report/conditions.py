@@ -254,14 +254,13 @@ def _failures(trial: Trial) -> Iterator[Values]:
     for run in trial.failed[:_FAILED]:
         row = row_of[run.position]
         wall, block = float(trial.numbers["wall_ns"][row]) / 1e9, int(trial.block[row])
-        found = read_excerpt(trial.path, run.position)
         yield {
             "run": Value(str(run.position), run.position),
             "session": Value(str(run.session), run.session),
             "block": Value(str(block), block),
             "cell": f"{names[run.benchmark]} / {names[run.variant]}{' (warm-up)' * run.warmup}",
             "outcome": outcome_words(run, wall if math.isfinite(wall) else None),
-            "stderr": None if found is None else found.lines,
+            "stderr": read_excerpt(trial.path, run.position),
         }
 
 

@@ -95,21 +95,19 @@ def _benchmark(kind: str, subject: Subject, benchmark: str | None) -> str:
 # --- Their files.
 
 
-def write_drawing(drawing: Drawing, path: Path, *, data: Path | None = None) -> None:
+def write_drawing(drawing: Drawing, *paths: Path, data: Path | None = None) -> None:
     """Write one figure, and its data as CSV: next to it, or where `data` says."""
-    write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
-    write_file(path.with_suffix(".csv") if data is None else data, _table(drawing))
+    for path in paths:
+        write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
+    write_file(paths[0].with_suffix(".csv") if data is None else data, _table(drawing))
 
 
 def write_all(
-    subject: Subject,
-    folder: Path,
-    sheet: Sheet | None = None,
-    *,
-    benchmarks: tuple[str, ...] | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    subject: Subject, folder: Path, sheet: Sheet, *, tell: Callable[[str], None] = lambda _: None
 ) -> tuple[Path, ...]:
     """Write each kind that applies as SVG, PDF and PNG, with its data as CSV.
+
+    Of more than eight benchmarks the first three that a caution names, or the first three of the page, have their own figures.
 
     Parameters
     ----------
@@ -117,11 +115,8 @@ def write_all(
         What was judged.
     folder : Path
         Made where it is missing; files of the same names are replaced.
-    sheet : Sheet, optional
-        Two columns wide by default.
-    benchmarks : tuple of str, optional
-        Whose own figures are drawn: by default all of up to eight; of more, the first three that a
-        caution names, or the first three of the page.
+    sheet : Sheet
+        Its width and letters.
     tell : callable, optional
         Called with a sentence for each kind that does not apply.
 
@@ -135,7 +130,6 @@ def write_all(
     UsageError
         If a file cannot be written.
     """
-    sheet = Sheet() if sheet is None else sheet
     sheet.check()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -143,7 +137,7 @@ def write_all(
         what = f"the folder cannot be made: {error.strerror}"
         raise UsageError(what, str(folder), "name another") from None
     found = []
-    wanted = tuple(_wanted(subject, benchmarks))
+    wanted = tuple(_wanted(subject))
     for number, (name, benchmark) in enumerate(wanted, 1):
         doing("figure", number, len(wanted))
         try:
@@ -151,20 +145,15 @@ def write_all(
         except AnalysisError as error:
             tell(f"no {name}{'' if benchmark is None else f' of {benchmark}'}: {error.what}")
             continue
-        paths = [folder / f"{drawing.name}{ending}" for ending in ENDINGS]
-        for path in paths:
-            write_picture(drawing.picture, path, title=drawing.title, alt=drawing.alt)
-        paths.append(folder / f"{drawing.name}.csv")
-        write_file(paths[-1], _table(drawing))
-        found += paths
+        *pictures, data = (folder / f"{drawing.name}{ending}" for ending in (*ENDINGS, ".csv"))
+        write_drawing(drawing, *pictures, data=data)
+        found += [*pictures, data]
     return tuple(found)
 
 
-def _wanted(
-    subject: Subject, benchmarks: tuple[str, ...] | None
-) -> Iterator[tuple[str, str | None]]:
-    chosen = subject.order if benchmarks is None else benchmarks
-    if benchmarks is None and len(chosen) > _OPEN:
+def _wanted(subject: Subject) -> Iterator[tuple[str, str | None]]:
+    chosen = subject.order
+    if len(chosen) > _OPEN:
         named = {name for caution in subject.verdict.cautions for name in caution.about}
         chosen = (tuple(b for b in subject.order if b in named) or subject.order)[:_NOTED]
     for name, kind in FIGURES.items():
@@ -334,9 +323,9 @@ class Cell:
         return float(self.values.min()), float(self.values.max())
 
 
-def mean_of(runs: Floats, *, log: bool) -> float:
-    """Give the geometric mean, or the arithmetic one where the axis is linear."""
-    return float(np.exp(np.log(runs).mean())) if log else float(runs.mean())
+def mean_of(runs: Floats) -> float:
+    """Give the geometric mean."""
+    return float(np.exp(np.log(runs).mean()))
 
 
 def cells_of(subject: Subject, benchmark: str) -> dict[str, Cell]:
@@ -359,12 +348,10 @@ def _cell(matrix: PerformanceMatrix, k: int) -> Cell:
 
 def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:
     """Give sessions their numbers: whole ones in their order, names as they are first met."""
-    if given.dtype.kind in "iu":
-        labels, session = np.unique(given, return_inverse=True)
-        return tuple(map(str, labels.tolist())), session.reshape(-1).astype(np.int64)
     names = given.tolist()
-    places = {name: k for k, name in enumerate(dict.fromkeys(names))}
-    return tuple(places), np.array([places[name] for name in names], dtype=np.int64)
+    every = dict.fromkeys(sorted(names) if given.dtype.kind in "iu" else names)
+    places = {name: k for k, name in enumerate(every)}
+    return tuple(map(str, places)), np.array([places[name] for name in names], dtype=np.int64)
 
 
 def distribution(cell: Cell) -> Floats:

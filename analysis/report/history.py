@@ -9,7 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import plots
 from ..announcing import doing
 from ..history.judged import (
     History,
@@ -29,8 +28,8 @@ from ..history.sentences import (
 from ..pages import number_format as figures
 from ..pages.model import Block, CommandLine, Figure, Section, section, table_of
 from ..pages.number_format import counted
-from ..plots import Mark
 from ..plots.axes import Scale, Tick, quantity_ticks, ratio_ticks, read_out
+from ..plots.marks import Area, Boxes, Dots, Line, Mark, Rect, Segments, Text, plot
 from ..words import command_line, shorten
 from .assembling import Chapter, Report, html_page, sentence
 
@@ -277,9 +276,9 @@ def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
     top, bottom = _HEAD, _HEAD + _HEIGHT
     unit = "" if one.newest.paired else figures.unit_text(one.newest.unit) or "1"
     half = 0.5 / max(1, len(places.names))
-    marks: list[Mark] = [plots.band(0, 1, top, bottom, "panel")]
+    marks: list[Mark] = [Rect(0, 1, top, bottom, "panel")]
     if missing := [(at(place) - half, at(place) + half) for place in places.missing]:
-        marks.append(plots.boxes(missing, "history-missing", top=top, height=_HEIGHT))
+        marks.append(Boxes(missing, "history-missing", Area(top, _HEIGHT)))
     texts: list[tuple[float, str, str]] = []
     for series in one.series:
         where = _where(series, places)
@@ -287,19 +286,19 @@ def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
             best = (where[found.place_value - 1] + where[found.place_value]) / 2
             css = "slower" if found.step.speedup < 1 else "faster"
             ends = where[found.first_value], where[found.last_value]
-            marks.append(plots.band(*ends, top, bottom, f"history-{css}"))
-            marks.append(plots.stroke(best, top - 3, bottom, "history-best"))
+            marks.append(Rect(*ends, top, bottom, f"history-{css}"))
+            marks.append(Line(best, top - 3, best, bottom, "history-best"))
             step = series.difference(found.step)
             size = step.cell() if step.low is None else step.cell_interval()
             texts.append((best, size.replace("-", "\N{MINUS SIGN}"), css))
     for y, text in _ticks(scale, unit):
-        line = plots.line(0, y, 1, y, "one" if text in ("same", "1×") else "grid")
-        marks += [line, plots.label(0, y + 4, text, "", anchor="end", dx=-6)]
+        line = Line(0, y, 1, y, "one" if text in ("same", "1×") else "grid")
+        marks += [line, Text(0, y + 4, text, "", anchor="end", dx=-6)]
     for before, after in pairwise(one.series):
         border = (_where(before, places)[-1] + _where(after, places)[0]) / 2
-        marks.append(plots.stroke(border, top - 6, bottom + 6, "history-end"))
+        marks.append(Line(border, top - 6, border, bottom + 6, "history-end"))
         texts.append((border, f"{before.ends} changed", "second"))
-    area = {"top": top, "height": _HEIGHT}
+    area = Area(top, _HEIGHT)
     points, lines = [], []
     for series in one.series:
         where = _where(series, places)
@@ -313,17 +312,19 @@ def picture(one: Benchmark, history: History, places: Places) -> _Drawn:
                 y = scale.clipped(level)
                 lines.append((where[part.first_value] - half, y, where[part.last_value] + half, y))
     if points:
-        marks.append(plots.dots(points, "history-night", axis=read_out(scale, unit or "×"), **area))
+        marks.append(
+            Dots(points, "history-night", area._replace(axis=read_out(scale, unit or "×")))
+        )
     if lines:
-        marks.append(plots.segments(lines, "history-level", **area))
+        marks.append(Segments(lines, "history-level", area))
     host = list(_of_host(one, history, places, bottom + 4))
     marks += host
     marks += _labels(texts)
     bottom += _LANE * bool(host)
     for anchor, place in (("start", 0), ("end", len(places.names) - 1))[: len(places.names)]:
         day = places.names[place]
-        marks.append(plots.label(places.at(place), bottom + 15, day, "", anchor=anchor))
-    return _Drawn(plots.plot(bottom + _FOOT, marks, "", css="history-plot"))
+        marks.append(Text(places.at(place), bottom + 15, day, "", anchor=anchor))
+    return _Drawn(plot(bottom + _FOOT, marks, "", css="history-plot"))
 
 
 def _where(series: SeriesHistory, places: Places) -> list[float]:
@@ -398,7 +399,7 @@ def _labels(texts: Sequence[tuple[float, str, str]]) -> Iterator[Mark]:
         if x >= free or free == 0.0:
             free = x + _SAID
             anchor, dx = ("end", -3.0) if x > 1 - _SAID else ("start", 3.0)
-            yield plots.label(x, 12, text, f"history-said {css}", anchor=anchor, dx=dx)
+            yield Text(x, 12, text, f"history-said {css}", anchor=anchor, dx=dx)
 
 
 def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iterator[Mark]:
@@ -407,11 +408,11 @@ def _of_host(one: Benchmark, history: History, places: Places, y: float) -> Iter
         where = _where(series, places)
         at = {value.trial: x for value, x in zip(series.values, where, strict=True)}
         for found in _own(history, series):
-            yield plots.band(at[found.first], at[found.last], y, y + _BAR, "history-host")
+            yield Rect(at[found.first], at[found.last], y, y + _BAR, "history-host")
         for changed in history.host_changes:
             if changed.trial in at:
                 x = at[changed.trial] - half
-                yield plots.stroke(x, y - 2, y + _BAR + 2, "history-record")
+                yield Line(x, y - 2, x, y + _BAR + 2, "history-record")
 
 
 def words_of(one: Benchmark) -> str:

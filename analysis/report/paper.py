@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.metadata
 import json
 import platform
@@ -22,7 +21,7 @@ from ..methods.multilevel.result import HostLevel
 from ..pages.model import CommandLine, Listing, Section, section, table_of
 from ..record.fleet import FLEET, read_fleet
 from ..record.manifest import judge_words, read_manifest
-from ..record.shapes import opened
+from ..record.shapes import file_hash
 from ..record.trial_files import (
     BUILDS,
     CAMPAIGN,
@@ -66,7 +65,8 @@ def notes_of(subject: Subject) -> Iterator[str]:
         )
     appended = [one for trial in subject.trials for one in trial.manifest.appended]
     for first, last in dict.fromkeys((one.first, one.last) for one in appended):
-        yield f"Sessions {first} to {last} were appended after the first ones had been judged."
+        which = f"Sessions {first} to {last} were" if last > first else f"Session {first} was"
+        yield f"{which} appended after the first ones had been judged."
     if len(subject.trials) < len(subject.sources):
         yield "How the values of the files were measured is not known here."
 
@@ -118,24 +118,24 @@ def _hashes(subject: Subject) -> Facts:
     for trial in subject.trials:
         manifest = trial.manifest
         if manifest.origin == "imported" and not manifest.files:  # it was read where it lies
-            yield without_homes(f"{trial.path}"), _digest(trial.path)
+            yield without_homes(f"{trial.path}"), file_hash(trial.path)
             continue
         of = "" if len(subject.trials) == 1 else f"{manifest.trial}: "
         yield f"{of}campaign (its content)", manifest.campaign_sha256 or None
         if of_hosts:  # each host's manifest holds the hashes of its other files
-            yield FLEET, _digest(Path(subject.data.path or ".") / FLEET)
+            yield FLEET, file_hash(Path(subject.data.path or ".") / FLEET)
             for one in subject.verdict.hosts:
                 if one.judged:
-                    yield f"{one.host}: {MANIFEST}", _digest(Path(one.trial) / MANIFEST)
+                    yield f"{one.host}: {MANIFEST}", file_hash(Path(one.trial) / MANIFEST)
             continue
-        yield f"{of}{MANIFEST}", _digest(trial.path / MANIFEST)
+        yield f"{of}{MANIFEST}", file_hash(trial.path / MANIFEST)
         built = [BUILDS] if BUILDS in manifest.files else []
         yield from ((f"{of}{name}", manifest.files.get(name)) for name in (*_FILES, *built))
         for path, digest in sorted(manifest.targets.items()):
             yield f"{of}{without_homes(path)}", digest or None
     for source in subject.sources:
         if trial_and_variant(source) is None:
-            yield without_homes(source), _digest(Path(source))
+            yield without_homes(source), file_hash(Path(source))
 
 
 def _measuring(trial: Trial, level: HostLevel | None) -> Iterator[list[str]]:
@@ -185,15 +185,6 @@ def _options(subject: Subject) -> Iterator[str]:
                 yield from (f"--{option}", f"{value}")
     if asked.get("always_valid"):
         yield "--always-valid"
-
-
-def _digest(path: Path) -> str | None:
-    """Give a file's SHA-256; None where it cannot be read."""
-    try:
-        with opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (OSError, StoreError):
-        return None
 
 
 # --- The runs themselves.

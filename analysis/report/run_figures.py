@@ -70,7 +70,7 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     quantity_axis(axes, "x", scale, unit)
     axes.x_label = f"{name_of(metric, sheet)} of a run ({better} is better)"
     if scale.log and subject.baseline in cells:
-        axes.upright(mean_of(cells[subject.baseline].values, log=True), "one thin")
+        axes.upright(mean_of(cells[subject.baseline].values), "one thin")
     text, rows = [], list[tuple[Number, ...]]()
     for row, (name, cell) in enumerate(cells.items()):
         _strip(axes, cell, styles[name], row, scale)
@@ -108,7 +108,7 @@ def _strip(axes: Axes, cell: Cell, css: str, row: int, scale: Scale) -> None:
         y = row + (0.15 if shared or len(sessions) == 1 else k * step)
         axes.spots(values, y, f"{css} faint")
         if scale.log and not shared:
-            mean = mean_of(values, log=True)
+            mean = mean_of(values)
             half = min(0.5 * step, 0.08) or 0.08
             axes.line(mean, y - half, mean, y + half, "ink curve")
 
@@ -147,9 +147,6 @@ def draw_ecdf(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     )
 
 
-_QUARTILES = 3  # of them there are
-
-
 def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
     """Draw each candidate's speedup at the deciles of the runs, with intervals over sessions."""
     cells, styles = cells_and_styles(subject, benchmark)
@@ -184,7 +181,7 @@ def draw_shift(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         axes.spots(x, middle, styles[name], r=2.1)
         points = (0, len(shift.shares) // 2, -1)
         at = [f"{middle[p]:.2f}× at the {100 * shift.shares[p]:.0f} % point" for p in points]
-        few = len(shift.shares) == _QUARTILES
+        few = len(shift.shares) == 3
         limits = ["quartiles, for lack of runs"] * few
         limits += ["one session, so no interval"] * bool(np.isnan(shift.half).all())
         notes += [f"{names[name]}: {limit}" for limit in limits]
@@ -396,9 +393,9 @@ def panel_of(runs: Sequence[RunIterations], css: str, scale: Scale, unit: str) -
     return axes
 
 
-def thinned(run: RunIterations, most: int = _POINTS) -> tuple[Array, Array]:
-    """Give medians of neighbours, `most` at most, and the middles of their places, counted from 1."""
-    each = max(1, -(-run.values.size // most))
+def thinned(run: RunIterations) -> tuple[Array, Array]:
+    """Give medians of neighbours, 250 at most, and the middles of their places, counted from 1."""
+    each = max(1, -(-run.values.size // _POINTS))
     parts = range(0, run.values.size, each)
     middles = np.array([np.median(run.values[k : k + each]) for k in parts])
     return middles, np.array([run.places[k : k + each].mean() for k in parts])

@@ -31,26 +31,10 @@ from ..verdict.fleet import (
 from ..verdict.judging import judge, judge_alone, judge_sources
 from ..verdict.result import CandidateVerdict, JudgedData, Verdict, heading
 from ..verdict.sentence import advice, suite_lines, word
-from ..verdict.sides import only
+from ..verdict.sides import named_in, only
 from ..words import Name, command_line, shortened, shown
 
 # --- What a report says of several hosts: the fleet's own verdict, and how each host stands.
-
-
-def judged_fleet(
-    folder: Path, asked: Mapping[str, Any], *, level: str, metric: str | None, explain: bool
-) -> Verdict:
-    """Judge a fleet for a page, whose rows say with a line how much more would decide it.
-
-    Raises `UsageError` if an option (`asked` holds them as `judge` takes them) is for the trial of
-    one host.
-    """
-    options = dict(asked)
-    given = ["--always-valid"] * bool(options.pop("always_valid", False))
-    given += ["--certificate"] * (options.pop("certificate", None) is not None)
-    refuse_of_fleet(folder, given, "report", level=level)
-    verdict = judge_fleet(folder, metric=metric, explain=explain, **options)
-    return replace(verdict, candidates=tuple(map(_advised, verdict.candidates)))
 
 
 def level_of(verdict: Verdict) -> HostLevel | None:
@@ -72,12 +56,6 @@ def ours_of(subject: Subject) -> list[Trial]:
 def first_host(verdict: Verdict) -> Path | None:
     """Give the trial of the first host of a fleet that is judged; None where there is no fleet."""
     return next((Path(one.trial) for one in verdict.hosts if one.judged), None)
-
-
-def only_host(verdict: Verdict) -> Path | None:
-    """Give the trial of the only host of a fleet that is judged; None of several, or of no fleet."""
-    judged = [one for one in verdict.hosts if one.judged]
-    return Path(judged[0].trial) if len(judged) == 1 else None
 
 
 def standing_of(verdict: Verdict) -> Iterator[str]:
@@ -133,12 +111,6 @@ def abridged(part: Any, brief: Callable[[str], str]) -> Any:  # noqa: ANN401 - a
         return part
     inside = {one.name: abridged(getattr(part, one.name), brief) for one in fields(part)}
     return replace(part, **inside)
-
-
-def metric_label(metric: str, better: str) -> str:
-    """Name a metric as the line above a page's title does."""
-    name = "wall time" if metric == "wall" else f"{Name(' '.join(metric.split())):.28}"
-    return f"{name}, higher is better" if better == "higher" else name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -271,9 +243,15 @@ def _of_one_trial(
     if variant is not None and trial.manifest.variants != (variant,):
         options["variants"] = tuple(dict.fromkeys((variant, *(options.get("variants") or ()))))
     if is_fleet(folder):
-        verdict = judged_fleet(folder, options, level=how.level, metric=how.metric, explain=explain)
-        if (only := only_host(verdict)) is not None:
-            trial = opened[folder] = open_trial(only, how.level)
+        given = ["--always-valid"] * bool(options.get("always_valid"))
+        given += ["--certificate"] * (options.get("certificate") is not None)
+        refuse_of_fleet(folder, given, "report", level=how.level)
+        of_any = {k: one for k, one in options.items() if k not in ("always_valid", "certificate")}
+        verdict = judge_fleet(folder, metric=how.metric, explain=explain, **of_any)
+        verdict = replace(verdict, candidates=tuple(map(_advised, verdict.candidates)))
+        judged = [one.trial for one in verdict.hosts if one.judged]
+        if len(judged) == 1:
+            trial = opened[folder] = open_trial(judged[0], how.level)
     else:
         verdict = judge(trial, metric=how.metric, explain=explain, **options)
     matrices = dict(_matrices(trial, verdict, options.get("benchmarks")))
@@ -334,8 +312,7 @@ def _matrices(
 def _order(verdict: Verdict, matrices: Mapping[str, PerformanceMatrix]) -> list[str]:
     known = [line.name for found in verdict.compared for line in found.benchmarks]
     for matrix in matrices.values():
-        zeros = () if matrix.with_zeros is None else matrix.with_zeros.benchmarks
-        known += [*matrix.benchmarks, *zeros]
+        known += named_in(matrix)
     first = verdict.candidates[0].multilevel if verdict.candidates else None
     lines = {} if first is None else {line.name: line.speedup for line in first.benchmarks}
     return sorted(dict.fromkeys(known), key=lambda bench: -(lines.get(bench) or 0.0))

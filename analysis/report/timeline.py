@@ -13,15 +13,14 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from .. import plots
 from ..data.trial import Trial
 from ..diagnose.examine import diagnose_trial
 from ..diagnose.result import Diagnosis
 from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
-from ..plots import Mark
-from ..plots.axes import Scale, read_out
+from ..plots.axes import Scale, ratio_ticks, read_out
+from ..plots.marks import Area, Dots, Line, Mark, Rect, Text, cross, plot as drawn
 from ..words import shortened
 from .assembling import Chapter, chapter_of
 from .subject import Subject, abridging, hosts_of, level_of
@@ -304,29 +303,29 @@ def _picture(plot: _Timeline, noun: str, alt: str) -> Markup:
     lanes = plot.lanes
     top = _NUMBERS + len(lanes) * _LANE + 4.0
     bottom = top + _HEIGHT
-    marks: list[Mark] = [plots.band(left, left + width, top, bottom, "panel") for left in lefts]
-    for tick in plots.ratio_ticks(plot.scale):
+    marks: list[Mark] = [Rect(left, left + width, top, bottom, "panel") for left in lefts]
+    for tick in ratio_ticks(plot.scale):
         y = top + (1 - plot.scale.at(tick.value)) * _HEIGHT
         if top + 5 < y < bottom - 5:
-            marks.append(plots.line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
-            marks.append(plots.label(0, y + 4, tick.text, "", anchor="end", dx=-6))
+            marks.append(Line(0, y, 1, y, "one" if tick.value == 1 else "grid"))
+            marks.append(Text(0, y + 4, tick.text, "", anchor="end", dx=-6))
     for k, left in enumerate(lefts):
-        area = {"top": top, "height": _HEIGHT, "left": left, "width": width}
+        area = Area(top, _HEIGHT, left, width, read_out(plot.scale, "×"))
         for css, points in _clouds(plot, k):
-            marks.append(plots.dots(points, css, axis=read_out(plot.scale, "×"), **area))
-    marks.append(plots.label(0, 11, noun, "", anchor="end", dx=-6))
+            marks.append(Dots(points, css, area))
+    marks.append(Text(0, 11, noun, "", anchor="end", dx=-6))
     names = shortened(list(plot.names), max(4, _LETTERS // min(count, _LABELS)))
     for left, name in list(zip(lefts, plot.names, strict=True))[:: -(-count // _LABELS)]:
-        marks.append(plots.label(left, 11, names[name], "", anchor="start"))
+        marks.append(Text(left, 11, names[name], "", anchor="start"))
     for k, (words, places) in enumerate(lanes, 1):
         y = _NUMBERS + k * _LANE - _BAR
-        marks += [plots.band(lefts[p], lefts[p] + width, y, y + _BAR, "ink") for p in places]
-        marks.append(plots.label(0, y - 4, words, "happened-strong", anchor="start"))
+        marks += [Rect(lefts[p], lefts[p] + width, y, y + _BAR, "ink") for p in places]
+        marks.append(Text(0, y - 4, words, "happened-strong", anchor="start"))
     for row in plot.failed:
         k = int(clock.place[row])
         x = lefts[k] + width * min(1.0, clock.seconds[row] / clock.lengths[k])
-        marks.append(plots.cross(x, bottom + _BELOW / 2, "happened-cross", r=3.5))
-    return plots.plot(bottom + _BELOW, marks, alt, css="happened-plot")
+        marks.append(cross(x, bottom + _BELOW / 2, "happened-cross", r=3.5))
+    return drawn(bottom + _BELOW, marks, alt, css="happened-plot")
 
 
 def _clouds(plot: _Timeline, panel: int) -> Iterator[tuple[str, list[tuple[float, float]]]]:

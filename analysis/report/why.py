@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..data.trial import read_trial
 from ..diagnose.explain import explain
@@ -33,7 +33,7 @@ from ..plots.axes import Picture, Sheet, quantity_axis, quantity_scale, rows_dow
 from ..plots.chart import arranged
 from ..plots.marks import Style
 from ..record.fleet import is_fleet
-from ..record.profiles import PROFILE, Profile, StoredProfile, profiles_of, read_profile
+from ..record.profiles import PROFILE, Profile, profiles_of, read_profile
 from ..record.trial_files import Manifest
 from .assembling import Chapter, chapter_of
 from .figures import names_of, rows_high
@@ -42,25 +42,7 @@ from .subject import Subject
 # --- The profiles of a trial: those that are its own, and what is wrong with the others.
 
 
-class Explained(NamedTuple):
-    """What a profile says of one benchmark; `stacks` is None where it has no callers, or nothing may be named."""
-
-    answer: Why
-    stacks: Stacks | None
-
-
-class Recorded(NamedTuple):
-    """A profile of the trial's own, with an answer for each benchmark that is shown."""
-
-    stored: StoredProfile
-    explained: tuple[Explained, ...]
-
-
-class TrialProfiles(NamedTuple):
-    """What lies next to a trial; `faults` are sentences on what is not shown."""
-
-    recorded: tuple[Recorded, ...]
-    faults: tuple[str, ...]
+Values = Mapping[str, Any]
 
 
 def profiles_beside(
@@ -69,19 +51,22 @@ def profiles_beside(
     variants: frozenset[str],
     benchmarks: tuple[str, ...],
     confidence: float,
-) -> TrialProfiles | None:
-    """Read the profiles of a trial; None where it has none. Profiles of others than `variants` are left alone."""
+) -> dict[str, list[Any]] | None:
+    """Read the profiles of a trial; None where it has none. Profiles of others than `variants` are left alone.
+
+    ``profiles`` has those of its own, with an answer for each benchmark that is shown; ``faults`` are sentences on what is not shown.
+    """
     place = profiles_of(path)
     try:
         inside = sorted(one for one in place.iterdir() if not one.name.startswith("."))
     except FileNotFoundError:
         return None
     except OSError as error:
-        return TrialProfiles((), (f"{place.name} cannot be read: {error.strerror}",))
+        return {"profiles": [], "faults": [f"{place.name} cannot be read: {error.strerror}"]}
     folders = [one for one in inside if one.is_dir()]
     known = [one for one in folders if one.name in manifest.variants]
     known.sort(key=lambda one: manifest.variants.index(one.name))
-    recorded: list[Recorded] = []
+    profiles: list[Values] = []
     faults = [
         f"{place.name}/{one.name} is not shown: the trial has no variant of this name"
         for one in folders
@@ -93,24 +78,27 @@ def profiles_beside(
         where = f"{place.name}/{folder.name} is not shown"
         try:
             stored = read_profile(folder)
-            if (fault := _foreign(stored.profile, manifest, folder.name)) is not None:
+            profile = stored.profile
+            if (fault := _foreign(profile, manifest, folder.name)) is not None:
                 raise StoreError(fault)
             timed = read_trial(stored.timed)
         except FairtrialError as error:
             faults.append(f"{where}: {error.what}")
             continue
-        explained = []
-        for name in stored.profile.benchmarks:
+        answers: list[Values] = []
+        for name in profile.benchmarks:
             if name in benchmarks:
                 try:
                     found = explain(stored, timed=timed, benchmark=name, confidence=confidence)
-                    called = found.rows and stored.profile.chains is not None
-                    stacks = stacks_of(stored, name, found.renames, timed) if called else None
-                    explained.append(Explained(found, stacks))
+                    called = found.rows and profile.chains is not None
+                    stacks = stacks_of(stored, name, found.renames, timed) if called else {}
+                    answers.append({"told": found, "calls": _calls(found, stacks)})
                 except FairtrialError as error:
                     faults.append(f"{where} on {name}: {error.what}")
-        recorded += [Recorded(stored, tuple(explained))] if explained else []
-    return TrialProfiles(tuple(recorded), tuple(faults)) if recorded or faults else None
+        about: dict[str, Any] = {"variant": profile.variant, "baseline": profile.baseline}
+        about |= {"recorded": profile.started, "deck": list(_deck(profile)), "answers": answers}
+        profiles += [about] if answers else []
+    return {"faults": faults, "profiles": profiles} if profiles or faults else None
 
 
 def _foreign(profile: Profile, manifest: Manifest, name: str) -> str | None:
@@ -173,8 +161,6 @@ _READING = (
     "with a star: named, so that all names together are right at this level. Hollow: not proven."
 )
 
-Values = Mapping[str, Any]
-
 
 def chapter(subject: Subject) -> Chapter | None:
     """Give the chapter; None where the trial has no profile."""
@@ -186,29 +172,14 @@ def chapter(subject: Subject) -> Chapter | None:
     found = profiles_beside(trial.path, trial.manifest, variants, subject.order, confidence)
     if found is None:
         return None
-    values: dict[str, Any] = {
-        "summary": _summary(found),
-        "faults": list(found.faults),
-        "profiles": [
-            {
-                "variant": one.stored.profile.variant,
-                "baseline": one.stored.profile.baseline,
-                "recorded": one.stored.profile.started,
-                "deck": list(_deck(one.stored.profile)),
-                "answers": [
-                    {"told": answer, "calls": _calls(answer, stacks)}
-                    for answer, stacks in one.explained
-                ],
-            }
-            for one in found.recorded
-        ],
-    }
-    blocks, lead = partial(_sections, values), values["summary"]
+    lead = _summary(found["profiles"])
+    values = {"summary": lead, **found}
+    blocks = partial(_sections, values)
     return chapter_of(subject, "why", "Why it differs", blocks, lead=lead, values=values)
 
 
-def _summary(found: TrialProfiles) -> str:
-    answers = [one.answer for each in found.recorded for one in each.explained]
+def _summary(profiles: Sequence[Values]) -> str:
+    answers = [one["told"] for each in profiles for one in each["answers"]]
     if not answers:
         return "none of the trial's profiles can be shown"
     if len(answers) == 1:
@@ -224,11 +195,9 @@ def _deck(profile: Profile) -> Iterator[str]:
     yield "None of these runs is in the verdict, and nothing else on this page rests on them."
 
 
-def _calls(answer: Why, stacks: Stacks | None) -> list[Values]:
+def _calls(answer: Why, stacks: Stacks) -> list[Values]:
     """Give the stacks that differ most themselves, in milliseconds a run."""
-    each = (
-        (after - before, before, after, path) for path, (before, after) in (stacks or {}).items()
-    )
+    each = ((after - before, before, after, path) for path, (before, after) in stacks.items())
     most = sorted((one for one in each if one[-1]), key=lambda one: (-abs(one[0]), one))[:_CALLS]
     return [
         {

@@ -1,22 +1,10 @@
 """Classical tests of many samples at once, as R 4 computes them; the power of the t test.
 
-References
-----------
-.. [1] G. Blom, "Statistical estimates and transformed beta-variables", 1958, section 6.9.
-.. [2] R Core Team, "R: a language and environment for statistical computing", ``ppoints``, ``qqnorm``.
-
-scipy's ``shapiro`` agrees with R to about 1e-8, but takes one sample at a time; this form computes
-the weights once for a size and tests all rows together.
-
-References
-----------
-.. [1] S. S. Shapiro, M. B. Wilk, "An analysis of variance test for normality (complete samples)",
-   Biometrika 52, 1965.
-.. [2] P. Royston, "Remark AS R94: a remark on algorithm AS 181, the W-test for normality", Applied
-   Statistics 44, 1995.
+scipy's ``shapiro`` agrees with R to about 1e-8, but takes one sample at a time; the form here ([3]_, [4]_)
+computes the weights once for a size and tests all rows together.
 
 Every function takes `x` of shape (pairs, n) and `y` of shape (pairs, m), or one flat sample each, and
-tests the pairs row by row. One-sided tests ask whether x tends to be larger.
+tests the pairs row by row. One-sided tests ask whether x tends to be larger ([5]_, [7]_).
 
 Where scipy 1.17 agrees with R, its special functions are used, and what is here only takes all pairs
 together: `f_test` (scipy has no such test), `student` and `welch` (``ttest_ind`` agrees).
@@ -27,22 +15,27 @@ Where it does not agree, the law is our own:
 - ``mannwhitneyu`` agrees with R in its exact form without ties and in its normal form, but its
   ``method="auto"`` goes by other sizes (8 runs instead of 50). See `rank_sum`.
 
-References
-----------
-.. [1] W. J. Conover, "Practical Nonparametric Statistics", 3rd ed., 1999, chapters 5 and 6.
-.. [2] G. Schröer, D. Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests for
-   two or three samples", Computational Statistics & Data Analysis 20, 1995.
-.. [3] M. Hollander, D. A. Wolfe, E. Chicken, "Nonparametric Statistical Methods", 3rd ed., 2013.
-.. [4] B. L. Welch, "The generalization of Student's problem when several different population
-   variances are involved", Biometrika 34, 1947.
-
 The noncentral t distribution of a library is not used: scipy's gives nan in its lower tail at a
 quarter of the freedoms and shifts that a plan meets, and breaks root searches there.
 
 References
 ----------
-.. [1] N. L. Johnson, S. Kotz, N. Balakrishnan, "Continuous Univariate Distributions", volume 2,
+.. [1] G. Blom, "Statistical estimates and transformed beta-variables", 1958, section 6.9.
+.. [2] R Core Team, "R: a language and environment for statistical computing", ``ppoints``, ``qqnorm``.
+.. [3] S. S. Shapiro, M. B. Wilk, "An analysis of variance test for normality (complete samples)",
+   Biometrika 52, 1965.
+.. [4] P. Royston, "Remark AS R94: a remark on algorithm AS 181, the W-test for normality", Applied
+   Statistics 44, 1995.
+.. [5] W. J. Conover, "Practical Nonparametric Statistics", 3rd ed., 1999, chapters 5 and 6.
+.. [6] G. Schröer, D. Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests for
+   two or three samples", Computational Statistics & Data Analysis 20, 1995.
+.. [7] M. Hollander, D. A. Wolfe, E. Chicken, "Nonparametric Statistical Methods", 3rd ed., 2013.
+.. [8] B. L. Welch, "The generalization of Student's problem when several different population
+   variances are involved", Biometrika 34, 1947.
+.. [9] N. L. Johnson, S. Kotz, N. Balakrishnan, "Continuous Univariate Distributions", volume 2,
    2nd ed., 1995, chapter 31 (noncentral t as a normal over an independent chi).
+.. [10] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
+   computers", 18th International Symposium on High Performance Computer Architecture, 2012.
 """
 
 from __future__ import annotations
@@ -217,7 +210,7 @@ def student(x: ArrayLike, y: ArrayLike) -> PairTests:
 
 
 def welch(x: ArrayLike, y: ArrayLike) -> PairTests:
-    """Test the equality of two means by Welch's t [4]_, as R's ``t.test``.
+    """Test the equality of two means by Welch's t [8]_, as R's ``t.test``.
 
     H0: mean(x) <= mean(y), for normal samples of any variances. nan where the values are constant up
     to rounding, by R's rule.
@@ -253,7 +246,7 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
     D is compared in whole numbers: D n m = max abs(m #{x <= t} - n #{y <= t}).
 
     p is exact given the ties where n m < 10,000, as R's ``ks.test`` from 4.1 on (``psmirnov`` with
-    ``z``) [2]_; beyond, it is the limit law as R sums it: only the first term of the series for small
+    ``z``) [6]_; beyond, it is the limit law as R sums it: only the first term of the series for small
     arguments (up to 4e-5 below the full series), and no regard to ties. ``scipy.stats.ks_2samp``
     agrees with neither in the presence of ties, and differs from the limit law without them.
     """
@@ -404,7 +397,7 @@ def least_shift(power: float, freedom: ArrayLike, alpha: float) -> Array:
     1. Gives array: In the shape of `freedom`: the noncentrality, right to 1e-9 for whole freedoms.
 
     T = (Z + shift) / U with U^2 a chi square over its freedom, so P(T > c) is the mean over U of
-    the normal probability of (shift - c U) [1]_. The integral is cut into panels where the normal
+    the normal probability of (shift - c U) [9]_. The integral is cut into panels where the normal
     steps, and each is done by Gauss and Legendre. The shift is found by halving.
     """
     if not 0 < alpha < 1:
@@ -450,16 +443,11 @@ def _beyond(shift: Array, freedom: Array, quantile: Array) -> Array:
 # which is made of it.
 #
 # The paired t-test asks whether the mean of the n differences is above 0. The "confidence interval
-# technique" that [1]_, section 5.2, compares it with takes the two-sided interval of that mean: it claims
+# technique" that [10]_, section 5.2, compares it with takes the two-sided interval of that mean: it claims
 # with confidence C what the interval of confidence C excludes. So a claim that the one-sided test makes
 # with confidence c has 2 c - 1 there. The paper does not print the formula; its Table 3 does by its
 # numbers: t confidences 0.91, 0.95, 0.96, 0.94, 0.89, 0.87 stand above 0.82, 0.90, 0.91, 0.89, 0.79, 0.73,
 # which is 2 c - 1 within rounding. Pair G (0.52 above 0.12) is none; nothing printed explains it.
-#
-# References
-# ----------
-# .. [1] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
-#    computers", 18th International Symposium on High Performance Computer Architecture, 2012.
 
 
 Alternative = Literal["candidate", "two-sided"]

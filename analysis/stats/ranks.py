@@ -1,40 +1,34 @@
 """Ranks and quantiles: Wilcoxon's rank-sum and signed-rank tests, Friedman's test, shifts of quantiles.
 
-The *table* functions take the law of the statistic without ties, whatever the data were; the
+The *table* functions take the law of the statistic without ties ([1]_, [2]_), whatever the data were; the
 *tied* functions take the exact law given the ties that were observed. A statistic that is no
 whole number (midranks make half-integers) is read against the table in the tail's own direction:
 ``P(W >= w)`` counts from the next whole number upwards, ``P(V <= r)`` from the next one downwards.
+
+Two conventions of Friedman's test are published, and both are given: the plain statistic ([3]_; [4]_ prints
+it), and the one corrected for ties within benchmarks ([5]_; R's ``friedman.test``).
+
+Quantiles are smoother than single order statistics of few runs ([6]_), and the shift function ([7]_, [8]_)
+compares them by t over sessions ([9]_), of separate sides by Welch's ([10]_).
 
 References
 ----------
 .. [1] F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1, 1945.
 .. [2] M. Hollander, D. A. Wolfe, E. Chicken, "Nonparametric Statistical Methods", 3rd ed., 2013.
-
-Two conventions are published, and both are given: the plain statistic ([1]_; [2]_ prints it), and
-the one corrected for ties within benchmarks ([3]_; R's ``friedman.test``).
-
-References
-----------
-.. [1] M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the analysis
+.. [3] M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the analysis
    of variance", Journal of the American Statistical Association 32, 1937.
-.. [2] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
+.. [4] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
    Machine Learning Research 7, 2006, section 3.2.2.
-.. [3] M. Hollander, D. A. Wolfe, "Nonparametric Statistical Methods", 1973, section 7.1.
-
-Quantiles are smoother than single order statistics of few runs ([1]_), and the shift function ([2]_, [3]_)
-compares them by t over sessions ([4]_), of separate sides by Welch's ([5]_).
-
-References
-----------
-.. [1] F. E. Harrell, C. E. Davis, "A new distribution-free quantile estimator", Biometrika 69, 1982,
+.. [5] M. Hollander, D. A. Wolfe, "Nonparametric Statistical Methods", 1973, section 7.1.
+.. [6] F. E. Harrell, C. E. Davis, "A new distribution-free quantile estimator", Biometrika 69, 1982,
    section 2.
-.. [2] K. A. Doksum, "Empirical probability plots and statistical inference for nonlinear models in
+.. [7] K. A. Doksum, "Empirical probability plots and statistical inference for nonlinear models in
    the two-sample case", Annals of Statistics 2, 1974, section 2.
-.. [3] G. A. Rousselet, C. R. Pernet, R. R. Wilcox, "Beyond differences in means: robust graphical
+.. [8] G. A. Rousselet, C. R. Pernet, R. R. Wilcox, "Beyond differences in means: robust graphical
    methods to compare two groups in neuroscience", European Journal of Neuroscience 46, 2017.
-.. [4] R. Ibragimov, U. K. Mueller, "t-statistic based correlation and heterogeneity robust
+.. [9] R. Ibragimov, U. K. Mueller, "t-statistic based correlation and heterogeneity robust
    inference", Journal of Business & Economic Statistics 28, 2010, section 2.
-.. [5] B. L. Welch, "The generalization of 'Student's' problem when several different population
+.. [10] B. L. Welch, "The generalization of 'Student's' problem when several different population
    variances are involved", Biometrika 34, 1947.
 """
 
@@ -313,7 +307,7 @@ def nemenyi_difference(systems: int, benchmarks: int, *, alpha: float = 0.05) ->
 
 
 def harrell_davis(values: Array, shares: tuple[float, ...]) -> Array:
-    """Estimate quantiles ([1]_, section 2): smoother than single order statistics of few runs.
+    """Estimate quantiles ([6]_, section 2): smoother than single order statistics of few runs.
 
     `values` (shape (n,)): Finite values in any unit. `shares`: Which quantiles, each between 0 and
     1, ends excluded. Gives array of float, shape (k,): In the values' unit.
@@ -364,9 +358,9 @@ def shift_of(
 ) -> Shift | None:
     """Give the shift function: Harrell-Davis quantiles per session and side, t over the sessions.
 
-    A session is one draw of what a session gives, as in the verdict ([4]_), so that runs which
+    A session is one draw of what a session gives, as in the verdict ([9]_), so that runs which
     depend on their session's state do not count as independent. Separate sides are compared by
-    Welch's t ([5]_).
+    Welch's t ([10]_).
 
     `ours`, `theirs`: The positive runs of each session; with `paired` entry k of both is the same
     session. `paired`: Whether both sides ran in the same sessions. `confidence`: Of each interval

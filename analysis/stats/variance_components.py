@@ -1,26 +1,18 @@
 """Components of variance: of one grouping, and of crossed and nested random effects, by REML.
 
-References
-----------
-.. [1] A. R. Gilmour, R. Thompson, B. R. Cullis, "Average Information REML: an efficient algorithm for
-   variance parameter estimation in linear mixed models", Biometrics 51, 1995.
-.. [2] H. V. Henderson, S. R. Searle, "On deriving the inverse of a sum of matrices", SIAM Review 23,
-   1981 (the covariance by the levels of the effects instead of by the observations).
-
 The model of a value is mean + effects + rest, all but the mean random and independent.
 
 References
 ----------
 .. [1] A. R. Gilmour, R. Thompson, B. R. Cullis, "Average Information REML: an efficient algorithm for
    variance parameter estimation in linear mixed models", Biometrics 51, 1995.
-.. [2] D. A. Harville, "Maximum likelihood approaches to variance component estimation and to related
+.. [2] H. V. Henderson, S. R. Searle, "On deriving the inverse of a sum of matrices", SIAM Review 23,
+   1981 (the covariance by the levels of the effects instead of by the observations).
+.. [3] D. A. Harville, "Maximum likelihood approaches to variance component estimation and to related
    problems", Journal of the American Statistical Association 72, 1977.
-
-References
-----------
-.. [1] H. D. Patterson, R. Thompson, "Recovery of inter-block information when block sizes are unequal",
+.. [4] H. D. Patterson, R. Thompson, "Recovery of inter-block information when block sizes are unequal",
    Biometrika 58, 1971.
-.. [2] S. R. Searle, G. Casella, C. E. McCulloch, "Variance Components", 1992, sections 3.8 and 6.6.
+.. [5] S. R. Searle, G. Casella, C. E. McCulloch, "Variance Components", 1992, sections 3.8 and 6.6.
 """
 
 from __future__ import annotations
@@ -224,7 +216,7 @@ def _climbed(likelihood: Likelihood, start: Array, least: float) -> tuple[Array,
 
     Steps are those of the average information; a variance that would fall below 0 stays there
     while the slope holds it. A step that does not help is halved, and at last replaced by one
-    of the expectation-maximization, which never rises [2]_.
+    of the expectation-maximization, which never rises [3]_.
     """
     floor = np.append(np.zeros(start.size - 1), least)
     at = np.maximum(start, floor)
@@ -281,8 +273,8 @@ def one_way(values: Array, groups: Integers) -> OneWay:
     Given the ratio r of the variances, with w = n / (1 + n r) for a session of n values, the mean is
     that of the sessions weighted by w and the variance within is Q / (N - 1), Q = sum of squares within
     + sum w (session mean - mean)^2. What is left is (N - 1) log Q + sum log(1 + n r) + log sum w, whose
-    least value over r >= 0 is found on a grid and then at the root of its derivative [1]_. For sessions
-    of one size that is the analysis of variance, cut at 0 [2]_.
+    least value over r >= 0 is found on a grid and then at the root of its derivative [4]_. For sessions
+    of one size that is the analysis of variance, cut at 0 [5]_.
     """
     _, place, counts = np.unique(groups, return_inverse=True, return_counts=True)
     sizes = counts.astype(np.float64)

@@ -5,6 +5,7 @@ In words it is one sentence, a row for each command, notes, and what comes next.
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections import Counter
@@ -553,7 +554,7 @@ def _columns(answer: CompareAnswer) -> dict[str, list[str]]:
         times, unit = one.times, row_unit(one.times.mean, answer.units)
         rows.append(
             (
-                f"{'≥ ' * bool(times.cut)}{unit.time(times.mean)}",
+                f"{'≥ ' * bool(times.cut)}{_told_apart(one, unit, answer).time(times.mean)}",
                 "-" if times.spread is None else spread(times.spread),
                 unit.time(times.user),
                 unit.time(times.system),
@@ -562,6 +563,16 @@ def _columns(answer: CompareAnswer) -> dict[str, list[str]]:
             )
         )
     return dict(zip(headings, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _told_apart(one: ComparedCommand, unit: RowUnit, answer: CompareAnswer) -> RowUnit:
+    """Give a row's unit with the decimals that its mean needs where it is decided to differ."""
+    others = answer.others if one is answer.base else (one,)
+    decided = [other.times.mean for other in others if other.word in ("faster", "slower")]
+    base = answer.base.times.mean or 0.0
+    gaps = [abs(mean - base) / unit.factor for mean in decided if mean and mean != base]
+    needed = [math.ceil(-math.log10(gap)) for gap in gaps]
+    return unit._replace(decimals=max([unit.decimals, *needed]))
 
 
 def _mean(value: float | None, metric: str) -> str:

@@ -22,18 +22,14 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from ..methods.multilevel.estimates import number_of
-from ..methods.multilevel.host_effects import (
-    UNKNOWN_ERROR,
-    differences_of,
-    error_of,
-    estimates_of,
-)
+from ..methods.multilevel.estimates import identity_pvalue, number_of
+from ..methods.multilevel.host_effects import differences_of, estimates_of
 from ..methods.multilevel.law import ErrorLaw, chances
 from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Line
 
 if TYPE_CHECKING:
+    from ..methods.multilevel.estimates import Estimates
     from ..methods.multilevel.result import Multilevel, Shift
     from ..pages.number_format import Word
 
@@ -54,11 +50,13 @@ class Effect(Line):
 
     outcome_uncorrected: Word
     design: str = "paired"
+    constant: bool = False  # counts that do not vary, and nothing else
 
     @classmethod
     def of(cls, line: Line, answer: Multilevel) -> Self:
         """Take a line of `answer`; the suite's sessions are what its degrees of freedom count, else the fewest."""
         sessions, reason, design = 1, line.reason, answer.design
+        lines = answer.benchmarks if line.of_suite else (line,)
         if not line.of_suite:
             sessions = line.sessions
         elif design == "confounded":
@@ -71,7 +69,8 @@ class Effect(Line):
             reason = next((x.reason for x in answer.benchmarks if x.reason == "no-spread"), None)
         word = line.word_of_interval
         own = {"sessions": sessions, "reason": reason, "outcome_uncorrected": word}
-        return cls(**{x.name: getattr(line, x.name) for x in fields(Line)} | own, design=design)
+        own |= {"design": design, "constant": all(x.identity is not None for x in lines)}
+        return cls(**{x.name: getattr(line, x.name) for x in fields(Line)} | own)
 
     @property
     def decided(self) -> bool:
@@ -114,7 +113,7 @@ class EffectComparison:
     pvalue: float | None
     pvalue_welch: float | None
     pvalue_adjusted: float | None
-    law: Literal["welch", "banerjee"] | None
+    law: Literal["welch", "banerjee", "identity"] | None
     difference: Shift | None
     agreement: Agreement
     reason: str | None
@@ -347,9 +346,10 @@ def _compared(
         return
     both = [effects for _, *effects in pairs]
     logs = [[math.nan if x.speedup is None else math.log(x.speedup) for x in row] for row in both]
-    errors = [[error_of(x) if x.tested else UNKNOWN_ERROR for x in row] for row in both]
-    each = estimates_of(np.array(logs), errors, np.zeros((len(pairs), 2), dtype=np.int64))
-    found, d, shifts = differences_of(each, alpha=law.alpha, margin=margin)
+    known = [[x if x.tested else None for x in row] for row in both]
+    each = estimates_of(np.array(logs), known, np.zeros((len(pairs), 2), dtype=np.int64))
+    chance = np.array([math.nan if _missing(*x) else _chance(*x) for x in both])
+    found, d, shifts = differences_of(each, alpha=law.alpha, margin=margin, chance=chance)
     for k, (name, old, new) in enumerate(pairs):
         shift = shifts[k]
         agreement, reason = agreement_of(old, new, shift, same=same)
@@ -366,9 +366,21 @@ def _compared(
             pvalue=number_of(d.pvalue[k]),
             pvalue_welch=number_of(d.pvalue_welch[k]),
             pvalue_adjusted=number_of(d.pvalue_adjusted[k]),
-            law=None if not shift else "banerjee" if math.isnan(found.freedom[k]) else "welch",
+            law=_law(found, k) if shift else None,
             difference=shift,
             agreement=agreement,
             reason=reason,
             more_sessions=more_sessions(old, new, following, margin) if wanted else None,
         )
+
+
+def _chance(old: Effect, new: Effect) -> float:
+    """Give the p of two effects that vary in neither trial: that of counts, with a session for a cell."""
+    both = old.constant and new.constant
+    return float(identity_pvalue(old.sessions, new.sessions)) if both else math.nan
+
+
+def _law(found: Estimates, k: int) -> Literal["welch", "banerjee", "identity"]:
+    if found.chance is not None and not math.isnan(found.chance[k]):
+        return "identity"
+    return "banerjee" if math.isnan(found.freedom[k]) else "welch"

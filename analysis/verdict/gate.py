@@ -491,12 +491,13 @@ def _line(
 
 
 def _unanswered(one: GatedCandidate, on: On) -> tuple[Caution, ...]:
-    """Say which benchmarks no interval answers for, where the suite passes without them."""
+    """Say which benchmarks no interval answers for, where the suite is decided without them."""
     names = tuple(line.name for line in one.benchmarks if line.reason in _WITHOUT_INTERVAL)
     if on == "benchmarks" or one.reason is not None or not names:
         return ()
-    text = f"{one.candidate}: the gate has no interval for {', '.join(map(format, names))}, and passes without"
-    short = ShortSentence.of("{} has no interval: the answer stands without", names)
+    text = f"{one.candidate}: the gate has no interval for {', '.join(map(format, names))}, and answers without"
+    verb = "have" if len(names) > 1 else "has"
+    short = ShortSentence.of(f"{{}} {verb} no interval: the answer stands without", names)
     return (Caution(WITHOUT, text, (one.candidate, *names), short),)
 
 

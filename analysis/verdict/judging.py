@@ -323,7 +323,6 @@ def judge_sides(
     """
     given = (candidate, baseline)
     everything = tuple(dict.fromkeys(name for one in given for name in named_in(one)))
-    known_names("benchmark", benchmarks, everything, candidate.name)
     question = Question(
         metric=metric,
         confidence=confidence,
@@ -334,6 +333,7 @@ def judge_sides(
         always_valid=always_valid,
         explain=explain,
     )
+    question.refuse_unknown(everything, candidate.name)
     ours, theirs = (replace(only(one, benchmarks), cautions=()) for one in given)
     look = Looks.of(1 if looks is None else looks, always_valid=always_valid)
     whole = question.compare(ours, theirs, look)

@@ -183,6 +183,7 @@ def rank_variants(
     ]
     sides = sides_of(trial, metric, known, benchmarks)
     question = Question(metric, confidence, benchmarks, margin=margin, weights=weights)
+    question.refuse_unknown(manifest.benchmarks, str(trial.path))
     pairs: list[_Pair] = []
     failing: list[Caution] = []
     for a, b in combinations(sides.values(), 2):

@@ -375,21 +375,11 @@ def _series(names: Sequence[str], last: str) -> str:
 # --- The heading of a verdict: what was measured, which metric, how much, and what counts as the same.
 
 
-_DESIGNS: dict[Unit, dict[str, str]] = {
-    "session": {
-        "paired": "paired",
-        "separate": "sides measured in separate sessions",
-        "one session, blocks": "within one session",
-        "one session, runs": "within one session",
-        "confounded": "one session a side",
-    },
-    "host": {
-        "paired": "paired",
-        "separate": "sides measured apart",
-        "one session, blocks": "on one host",
-        "one session, runs": "on one host",
-        "confounded": "one host a side",
-    },
+_DESIGNS = {  # by sessions, and by hosts
+    "paired": ("paired", "paired"),
+    "separate": ("sides measured in separate sessions", "sides measured apart"),
+    "one session": ("within one session", "on one host"),
+    "confounded": ("one session a side", "one host a side"),
 }
 
 
@@ -444,8 +434,10 @@ def _amount(verdict: Verdict) -> str:
         amount = f"{verdict.counts.runs} runs"
     else:
         amount += f" x {_counted(verdict.counts.session_runs, 'run')}"
-    designs = dict.fromkeys(_DESIGNS[one.outermost][one.design] for one in verdict.compared)
-    return ", ".join([amount, *designs])
+    designs = (
+        _DESIGNS[one.design.partition(",")[0]][one.outermost == "host"] for one in verdict.compared
+    )
+    return ", ".join([amount, *dict.fromkeys(designs)])
 
 
 def amount_on_hosts(level: HostLevel, session_runs: tuple[int, int] | None) -> str:

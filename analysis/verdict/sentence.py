@@ -180,8 +180,7 @@ def unanswered(result: Multilevel, line: Line | None, name: str) -> str:
 
 def word(line: Line, unit: str) -> str:
     """Say what the candidate is: of a metric that is neither time nor rate, better or worse."""
-    found = outcome_word(line.outcome, timed=figures.timed(unit))
-    return "the same" if found == "equivalent" else found
+    return outcome_word(line.outcome, timed=figures.timed(unit))
 
 
 def corrected(line: Line) -> bool:

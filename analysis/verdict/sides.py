@@ -282,8 +282,18 @@ class Question:
     def chosen_in(self, trial: Trial) -> tuple[str, ...]:
         """Name the variants of a trial that are judged, the baseline among them."""
         chosen = candidates_in(trial, self.variants)
-        known_names("benchmark", self.benchmarks, trial.manifest.benchmarks, str(trial.path))
+        self.refuse_unknown(trial.manifest.benchmarks, str(trial.path))
         return chosen
+
+    def refuse_unknown(self, there: Sequence[str], where: str) -> None:
+        """Refuse benchmarks and weights of what is not there, or not chosen."""
+        known_names("benchmark", self.benchmarks, there, where)
+        known_names(
+            "benchmark to weigh",
+            [*self.weights] if self.weights else None,
+            self.benchmarks or there,
+            where,
+        )
 
     def compare(
         self,
@@ -292,14 +302,15 @@ class Question:
         looks: Looks | int = 1,
         beside: Sequence[Multilevel] = (),
     ) -> Multilevel:
-        """Compare two sides by their sessions."""
+        """Compare two sides by their sessions; of what has no run on either there is nothing to weigh."""
+        there = {*candidate.benchmarks, *baseline.benchmarks}
         return multilevel(
             candidate,
             baseline,
             confidence=self.confidence,
             margin=self.margin,
             correction=self.correction,
-            weights=self.weights,
+            weights={name: w for name, w in (self.weights or {}).items() if name in there},
             looks=looks,
             beside=beside,
         )

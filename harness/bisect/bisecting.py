@@ -20,7 +20,7 @@ from analysis.errors import AnalysisError, StoreError, UsageError
 from analysis.record.manifest import is_here, read_manifest
 from analysis.record.run_numbers import BUILTIN_METRICS, METRIC_NUMBERS, MetricInfo
 from analysis.record.trial_files import MANIFEST, MEASUREMENTS, LooksPlan
-from analysis.words import WIDTH, next_lines, shown
+from analysis.words import WIDTH, command_line, next_lines, shown
 
 from ..campaign.distributions import with_quantiles
 from ..campaign.model import Campaign, shown as with_placeholders
@@ -212,9 +212,9 @@ class Expected:
 
     def __str__(self) -> str:
         low, high = self.sessions
-        ends = f"{self.good}..{self.bad}"
+        builds = f" and about {counted(self.builds, 'build')}" if self.build else ""
         lines = [
-            f"a bisection of {ends} would take {low} to {high} sessions and about {counted(self.builds, 'build')}",
+            f"a bisection of {self.good}..{self.bad} would take {low} to {high} sessions{builds}",
             "",
             f"commits  {counted(self.commits, 'commit')} behind {self.first}, up to {self.last}",
             f"measure  {self.metric} of {', '.join(self.benchmarks)}, {self.runs} runs a commit and session",
@@ -254,7 +254,7 @@ def expected(question: Question) -> Expected:
         passes = protocol.runs + protocol.warmup
         session = 3 * passes * (run_s + protocol.cooldown_s * len(asked.benchmarks))
         seconds = (low * session, high * session)
-    build = () if recipe.build is None else recipe.build.steps
+    build = recipe.build.steps if recipe.build else ()
     return Expected(
         **{name: getattr(asked, name) for name in ("good", "bad", "benchmarks", "metric")},
         first=commits.commits[0].short,
@@ -263,14 +263,14 @@ def expected(question: Question) -> Expected:
         campaign=campaign.name,
         variant=recipe.variant,
         runs=protocol.runs,
-        builds=min(commits.last + 1, _BUILDS + math.ceil(halvings)),
+        builds=min(commits.last + 1, _BUILDS + math.ceil(halvings)) if build else 0,
         sessions=(low, high),
         sessions_at_most=most,
         build=tuple(with_placeholders(" ".join(step.argv)) for step in build),
         run_s=run_s,
         seconds=seconds,
         notes=("builds execute what the commits contain, with your rights", *question.notes),
-        next=(shlex.join(_words(question)),),
+        next=(command_line(_words(question)),),
     )
 
 
@@ -588,6 +588,8 @@ class Sessions:
             fails_more=fails_more(counts, len(commits) - 1),
             other_metrics=others,
         )
+        if self.question.recipe.build is None:
+            bisection = replace(bisection, builds=0)
         self.journal.store(bisection.to_dict())
         return bisection
 

@@ -25,7 +25,7 @@ from analysis.words import Name, shown
 
 from ..campaign.cells import layout_seed
 from ..campaign.model import LAYOUT_SEED, Command, filled
-from ..errors import LauncherDiedError, LaunchError
+from ..errors import HostError, LauncherDiedError, LaunchError
 from ..host.executables import sha256_file, sha256_of
 from ..launch.client import kept_locks
 from ..launch.commands import SideCommands, base_environment
@@ -128,6 +128,7 @@ _LEAST_FREE = 2**20  # bytes: a build that fails with less on the disk says noth
 # What compilers take for the time, unless the environment says another.
 _TIME = {"SOURCE_DATE_EPOCH": "1000000000"}
 _FULL = re.compile("No space left on device|Disk quota exceeded")
+_KILLED = re.compile(r" (?:signal 9|exit code 137):|\bKilled\b|\bsignal: (?:9|killed)\b")
 # What of the environment decides how compilers work.
 _COMPILERS = (
     *("CC", "CXX", "CPP", "LD", "AR", "FC", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "FFLAGS", "LDFLAGS"),
@@ -332,10 +333,13 @@ class Workshop:
         commands.build(named, _TIME | self._environment, logs, timeout_s=limit)
 
     def _failed(self, commit: Commit, key: str, what: str, logs: Path, seconds: float) -> NotBuilt:
-        """Keep why a commit was not built; a full disk is no property of a commit."""
+        """Keep why a commit was not built; a full disk and a kill are no properties of a commit."""
         newest = sorted(logs.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         log = newest[-1] if newest else logs
         self._refuse_full(what, log)
+        if _KILLED.search(what):
+            fix = "of memory, perhaps: give builds more, or let them take less, and go on: --resume"
+            raise HostError(f"the build of {commit.short} was killed", str(log), fix)
         lines = [line.strip() for line in what.replace(f" of '{commit.variant}'", "").splitlines()]
         why = "; ".join(shown(line) for line in (lines[0], *lines[-1:][: len(lines) > 1]))
         record = Record(commit.commit, seconds, why=why, log=str(log), bisection=self._bisection)

@@ -296,7 +296,9 @@ class CommandParser(argparse.ArgumentParser):
             return UsageError(f"no option '{option}': did you mean {near}?", self.prog)
         fix = f"{self.prog} --help lists its options"
         if os.path.lexists(word):
-            fix = f"write ./{word} for the file of that name; {fix}"
+            from analysis.words import quoted
+
+            fix = f"write {quoted(f'./{word}')} for the file of that name; {fix}"
         if " " not in self.prog:  # before the command
             fix = f"options stand behind their command: {self.prog} COMMAND {option}"
         return UsageError(f"no option '{option}'", self.prog, fix)

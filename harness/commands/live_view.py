@@ -18,7 +18,7 @@ from analysis.announcing import about, away
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.words import WIDTH, Name, apart, shown
+from analysis.words import WIDTH, Name, apart, cells, shown
 
 from ..errors import clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
@@ -183,7 +183,7 @@ class View:
     def _cell_text(self, room: int) -> str:
         """Say what is executed, or came out last: its value stays, and the spread goes first."""
         name, value, spread = self._cell()
-        if len(name) + len(value) + len(spread) > room:
+        if cells(name) + len(value) + len(spread) > room:
             spread = ""
         left = room - len(value) - len(spread)
         if left < _LEAST_NAME:
@@ -341,14 +341,14 @@ class OneLineView(View):
 def scale(campaign: Campaign, sessions: int, seconds: float | None) -> str:
     """Say how large a campaign is, in one line."""
     protocol = campaign.protocol
-    cells = len(campaign.cells)
-    warmups = cells * protocol.warmups(sessions)
+    pairs = len(campaign.cells)
+    warmups = pairs * protocol.warmups(sessions)
     variants = counted(len(campaign.variants), "variant")
     benchmarks = counted(len(campaign.benchmarks), "benchmark")
     runs, most = str(protocol.runs), ""
     if protocol.stop is not None:
         runs, most = f"{protocol.stop.min_runs} to {protocol.runs}", "at most "
-    planned = runs_with_warmups(sessions * cells * protocol.runs + warmups, warmups)
+    planned = runs_with_warmups(sessions * pairs * protocol.runs + warmups, warmups)
     text = (
         f"{campaign.name} · {variants} x {benchmarks}"
         f" x {runs} run{'s' * (runs != '1')} x {counted(sessions, 'session')} = {most}{planned}"
@@ -506,11 +506,12 @@ class CompareView(OneLineView):
         from analysis.commands.compared import look_text
 
         words = look_text(one)
-        parts = [f"{self._name(one.variant)}: {words}", runs, spent, self._left(passed)]
-        while len(parts) > 1 and len(_MARK.join(parts)) > width:
+        parts = [f"{self._name(one.variant)}: {words}", runs, spent]
+        parts += filter(None, [self._left(passed)])
+        while len(parts) > 1 and cells(_MARK.join(parts)) > width:
             parts.pop()
         text = _MARK.join(parts)
-        return text if len(text) <= width else words[:width]
+        return text if cells(text) <= width else words[:width]
 
     def _watched(self) -> CandidateLook | None:
         """Give the widest undecided candidate, or the leader of several, or the only one."""
@@ -532,7 +533,7 @@ class CompareView(OneLineView):
     def _left(self, passed: float) -> str:
         """Say when it ends: at the look that decides with a chance of 80 %, or at the cap."""
         look = self._look
-        cap = "" if math.isinf(self._cap_s) else f"stops after {_seconds(self._cap_s, whole=True)}"
+        cap = f"stops after {_seconds(self._cap_s)}" if passed < self._cap_s < math.inf else ""
         if look is None or look.needed is None or not look.sessions or not self._looked_s:
             return cap
         rest = self._looked_s / look.sessions * look.needed - passed
@@ -549,7 +550,7 @@ def _width(one: CandidateLook) -> float:
     return line.high / line.low
 
 
-def _seconds(seconds: float, *, whole: bool = False) -> str:
+def _seconds(seconds: float) -> str:
     if seconds >= 120:
         return f"{seconds / 60:.1f} min"
-    return f"{seconds:.0f} s" if whole or seconds >= 10 else f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -217,7 +217,7 @@ def _check(args: _Options) -> None:
     for option in args.given("trial", "accept_drift") if not args.resume else ():
         raise UsageError(f"{option} is for --resume", None, f"add --resume, or leave out {option}")
     if args.trial is not None and args.dir not in {RUNS, args.trial.parent}:
-        fix = f"leave out --dir: --trial {quoted(str(args.dir / args.trial.name))}"
+        fix = f"leave out --dir: {quoted(f'--trial={args.dir / args.trial.name}')}"
         raise UsageError("--dir and --trial both say where the trial is", None, fix)
     if args.probe and not args.dry_run:
         fix = "add --dry-run, or leave out --probe"

@@ -95,14 +95,14 @@ def _change(args: _Options, argv: list[str], out: TextIO, err: TextIO) -> int:
         err.flush()
     caller = caller_of(os.environ)
     if proposal.count:
-        # refuse what cannot be asked, is not allowed, or would spoil the trial of somebody
+        # refuse what is not allowed, cannot be asked, or would spoil the trial of somebody
         from ..tune.tuner import refuse_to_spoil
 
-        if not args.yes:
-            _confirm()
         _must_be_root(
             "sudo fairtrial tune, with the same options; --dry-run shows the list without root"
         )
+        if not args.yes:
+            _confirm()
         refuse_to_spoil(proposal.busy)
         if not args.yes and not _agreed(err):
             err.write("nothing was changed\n")

@@ -253,6 +253,7 @@ class Host:
             governors={cpu: value for cpu, value in governors.items() if value is not None},
             turbo=turbo(self._tree, cpus).on,
             kernel_alarms=self._log.alarms(),
+            has_log=self._tree.exists(KERNEL_LOG),
         )
 
     def _vmstat(self, name: str) -> int | None:

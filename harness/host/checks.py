@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from analysis.record.trial_files import CheckStatus, Finding
+from analysis.words import command_line
 
 from ..errors import counted, size
 from . import cpu_checks as cpu
@@ -163,7 +164,7 @@ def kernel_log(situation: Situation) -> Finding:
     """Check that the kernel reported no hardware error, throttling, hang or lack of memory."""
     alarms = situation.counters.kernel_alarms
     if alarms is None:
-        return _log_unreadable()
+        return _log_unreadable(situation.counters)
     if not alarms:
         return found("ok", "no alarming message since boot", KERNEL_LOG)
     what = f"{counted(len(alarms), 'alarming message')} since boot, last: {_short(alarms[-1])}"
@@ -175,7 +176,7 @@ def kernel_log_between(interval: Interval) -> Finding:
     """Tell whether the kernel reported anything alarming during the interval."""
     before, after = interval.before.kernel_alarms, interval.after.kernel_alarms
     if after is None or before is None:
-        return _log_unreadable()
+        return _log_unreadable(interval.after)
     fresh = tuple((Counter(after) - Counter(before)).elements())
     if not fresh:
         return found("ok", "no alarming message", KERNEL_LOG)
@@ -184,9 +185,13 @@ def kernel_log_between(interval: Interval) -> Finding:
     return found("fail", what, KERNEL_LOG, fix)
 
 
-def _log_unreadable() -> Finding:
-    what = "the kernel log cannot be read"
-    return found("unknown", what, KERNEL_LOG, "sudo sysctl kernel.dmesg_restrict=0")
+def _log_unreadable(counters: HostCounters) -> Finding:
+    what, where = "the kernel log cannot be read", KERNEL_LOG
+    fix = "sudo sysctl kernel.dmesg_restrict=0"
+    if not counters.has_log:
+        where = f"no {KERNEL_LOG}"
+        fix = "give the container the log: docker run --device /dev/kmsg --cap-add SYSLOG"
+    return found("unknown", what, where, fix)
 
 
 def _short(text: str) -> str:
@@ -248,7 +253,8 @@ def disk(situation: Situation) -> Finding:
     if free is None:
         return found("unknown", "the free space cannot be read", place)
     where = read(place, f"{free} bytes free")
-    fix = f"make room: df -h {place}; or use another folder for the trial"
+    room = command_line(("df", "-h", place))
+    fix = f"make room: {room}; or use another folder for the trial"
     if free < needed:
         what = f"{size(free)} free, but the trial may need {size(needed)}"
         return found("fail", what, where, fix)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from analysis.record.trial_files import Finding, warning
+from analysis.words import quoted
 
 from .counter_events import EVENTS, SOFTWARE, RawEvent, RawEventError, parse_raw, parse_terms
 from .state import PARANOID, CountedEvent, CounterLook, MissingEvent, Tree, format_cpus
@@ -416,7 +417,7 @@ def _not_allowed(event: Resolved, plan: CounterPlan) -> MissingEvent:
     level = plan.paranoid
     where = f"{PARANOID} = {'not readable' if level is None else level}"
     enough = _KERNEL_LEVEL if event.needs_kernel else _USER_LEVEL
-    capability = f"sudo setcap cap_perfmon=ep {Path(sys.executable).resolve()}"
+    capability = f"sudo setcap cap_perfmon=ep {quoted(str(Path(sys.executable).resolve()))}"
     fix = f"sudo sysctl kernel.perf_event_paranoid={enough}, or: {capability}"
     what = "counting is not permitted to you"
     if level is not None and level <= enough:

@@ -124,6 +124,9 @@ def steal(situation: Situation) -> Finding:
         return found("unknown", "the kernel does not show steal time", STAT)
     if situation.state.virtual == "none":
         return found("ok", "none: there is no hypervisor", read(CPUINFO, "no hypervisor"))
+    if not stolen:
+        what = "none was counted since boot: none was taken, or this hypervisor does not tell"
+        return found("unknown", what, read(STAT, "0.00 s"))
     return _steal(stolen, uptime, situation.counters.cpus, "since boot")
 
 
@@ -140,9 +143,10 @@ def steal_between(interval: Interval) -> Finding:
 def _steal(stolen: float, elapsed: float, cpus: tuple[int, ...], when: str) -> Finding:
     share = stolen / (elapsed * max(1, len(cpus)))
     where = read(STAT, f"{stolen:.2f} s")
-    what = (
-        f"the hypervisor took {100 * share:.2g} % of {named(cpus) if cpus else 'the CPUs'} {when}"
-    )
+    of = named(cpus) if cpus else "the CPUs"
+    if not stolen:  # where no hypervisor tells, it is 0 for ever
+        return found("ok", f"the kernel counted no steal on {of} {when}", where)
+    what = f"the hypervisor took {100 * share:.2g} % of {of} {when}"
     if share < _STEAL_WARN or stolen < _STEAL_FLOOR_S:
         return found("ok", what, where)
     fix = "use a dedicated or bare-metal host, or measure when the neighbours are idle"

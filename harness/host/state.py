@@ -454,7 +454,7 @@ class HostCounters:
     Counters are compared by `harness.host.checks.check_between`. `busy_s` and `steal_s` belong to
     `cpus`, `busy_all_s` to every CPU, and `fairtrial_s` is this process's own. `irqs` counts device
     interrupts that `cpus` served, by source. `throttled` counts thermal events, `quota_throttled` those of the cgroup's CPU quota.
-    `kernel_alarms` are the alarming lines of the kernel log so far, None when it is unreadable.
+    `kernel_alarms` are the alarming lines of the kernel log so far, None when it is unreadable; `has_log` whether there is one.
     """
 
     cpus: tuple[int, ...]
@@ -477,6 +477,7 @@ class HostCounters:
     governors: Mapping[int, str] = field(default_factory=dict)
     turbo: bool | None = None
     kernel_alarms: tuple[str, ...] | None = None
+    has_log: bool = True
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of the dataclasses above

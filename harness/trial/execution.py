@@ -254,6 +254,7 @@ def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:
         store = trial.store
         store.update(
             **AS_BEGUN,
+            campaign_path=str(campaign.source),
             sessions=sessions,
             planned=planned_runs(campaign, sessions, manifest.left),
             appended=_noted_appended(store, manifest, sessions),

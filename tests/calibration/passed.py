@@ -30,7 +30,6 @@ OWN = ("tests/calibration/passed.py", "tests/calibration/passed.json")
 # themselves: folders, or single files.
 SUBJECTS = (
     "analysis/diagnose/modes.py",
-    "analysis/diagnose/value_modes.py",
     "analysis/history/changes.py",
     "analysis/history/judged.py",
     "analysis/history/judging.py",
@@ -49,6 +48,10 @@ SUBJECTS = (
 )
 # What a calibration executes of a file that holds more: file -> definitions.
 RULES = {
+    "analysis/diagnose/cell_tests.py": """
+        LEAST_OF_MODE _COMPONENTS _RISK _RESAMPLES _PLACES _HINT _MOST _BEYOND
+        modes_by_values _valleys _without_few _gap _joined _one_mode
+    """,
     "analysis/diagnose/why_result.py": "INSTRUCTIONS _WORK story_of",
     "analysis/history/bisection.py": "words_of_metrics",
     "analysis/record/run_numbers.py": """

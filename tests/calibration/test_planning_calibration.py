@@ -14,7 +14,7 @@ import pytest
 from scipy.special import stdtrit
 
 from analysis.plan.components import ComponentLine, Goal, Observations, crossed
-from analysis.plan.sessions import Outlook, SessionSpread, cheapest, least_sessions
+from analysis.plan.sessions import Outlook, cheapest, least_sessions
 from analysis.stats.arguments import stream
 from analysis.stats.variance_components import one_way
 
@@ -83,33 +83,25 @@ def test_crossed_components_have_no_bias():
     assert (held.mean() - truth[1]) / (held.std() / math.sqrt(trials)) > 1.5
 
 
+def line_of(between, within):
+    sds = math.sqrt(between), math.sqrt(within)
+    return ComponentLine("b", 0.0, *sds, None, SESSIONS, SESSIONS * RUNS)
+
+
 def kept(rng, trials, *, blind=False):
     """Give the share of comparisons as narrow as planned, and of pilots whose quartiles hold."""
     narrow, within, planned = 0, 0, 0
     for _ in range(trials):
         found = one_way(pilot(rng), GROUPS)
-        spread = SessionSpread(between=found.between, within=found.within)
-        if blind:
-            spread = SessionSpread(between=0.0, within=found.within)
-        (sessions, runs), _ = cheapest((spread,), WIDTH, cost, sessions=100, runs=100)
+        line = line_of(0.0 if blind else found.between, found.within)
+        (sessions, runs), _ = cheapest((line,), WIDTH, cost, sessions=100, runs=100)
         variance = BETWEEN + WITHIN / runs
         values = rng.normal(0, math.sqrt(variance), sessions)
         half = float(stdtrit(sessions - 1, 0.975)) * values.std(ddof=1) / math.sqrt(sessions)
         narrow += half <= WIDTH.half
-        line = ComponentLine(
-            name="b",
-            mean=0.0,
-            session_sd=math.sqrt(spread.between),
-            run_sd=math.sqrt(spread.within),
-            deviance=None,
-            sessions=SESSIONS,
-            blocks=SESSIONS * RUNS,
-        )
         outlook = Outlook(lines=(line,), goal=WIDTH, costs=None)
         low, high = (outlook.sessions_at(q, runs, most=400) for q in (0.25, 0.75))
-        true = least_sessions(
-            (SessionSpread(between=BETWEEN, within=WITHIN),), WIDTH, runs, most=400
-        )
+        true = least_sessions((line_of(BETWEEN, WITHIN),), WIDTH, runs, most=400)
         within += low <= true <= (high or 400)
         planned += 1
     return narrow / planned, within / planned
@@ -138,8 +130,8 @@ def test_the_planned_power_is_reached_where_the_variances_are_true(between, with
     trials = 20_000
     effect = 0.012
     goal = Goal(half=None, effect=effect, power=0.8, alpha=0.05)
-    spread = SessionSpread(between=between, within=within)
-    (sessions, runs), _ = cheapest((spread,), goal, cost, sessions=100, runs=100)
+    line = line_of(between, within)
+    (sessions, runs), _ = cheapest((line,), goal, cost, sessions=100, runs=100)
     rng = stream(25, "power")
 
     def told(count):

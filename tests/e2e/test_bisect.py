@@ -162,6 +162,17 @@ def test_ends_of_one_program_need_no_session(lab):
     assert made.trials(made.bisection(lab)) == []
 
 
+def test_where_the_recipe_builds_nothing_no_commit_is_built(lab):
+    made.repository(lab.folder / "app", [0.1] * 2, source=made.TAKES, docs=(1,))
+    campaign = made.campaign(lab.folder / "app", metrics=None, judge="wall")
+    whole = json.loads(campaign.read_text()) | {"benchmarks": {"run": {"command": "sh app.c"}}}
+    campaign.write_text(json.dumps({key: whole[key] for key in whole if key != "build"}))
+    words = ("HEAD~1", "HEAD", "--campaign", "app/campaign.yaml", "--work-dir", "work", "--json")
+    assert json.loads(bisect(lab, *words, "--dry-run").stdout)["builds"] == 0
+    found = json.loads(bisect(lab, *words).stdout)
+    assert (found["answer"], found["builds"]) == ("no-difference", 0)
+
+
 def test_another_metric_of_the_same_programs_is_searched_too(planted):
     words = (*planted.words[:-4], "--dir", "of-cpu", *planted.words[-2:], "--metric", "tree_cpu")
     done = bisect(planted, *words, "--json")

@@ -57,3 +57,12 @@ def test_an_unfinished_trial_is_said_before_a_new_one_begins(lab):
     assert execute(lab, printed(head)).returncode == 0
     assert lab.manifest(unfinished)["status"] == "complete"
     assert "unfinished" not in lab.run_fairtrial("run", path).stderr
+
+
+def test_a_campaign_that_was_moved_is_named_where_it_is_now(lab):
+    path = lab.write_campaign(**CELL, protocol={"sessions": 1, "runs": 4, "max_runs": 1})
+    lab.run_fairtrial("run", path, "-q")
+    moved = path.rename(path.with_name("moved.yaml"))
+    words = ("run", moved, "--resume", "--trial", lab.trial(), "-q")
+    assert lab.run_fairtrial(*words).returncode == 1  # at its cap again
+    assert str(moved) in printed(lab.run_fairtrial("status").stdout)

@@ -58,7 +58,7 @@ def reading(path: Path) -> dict[str, Any]:
         names.update(repr((cell.benchmark, cell.variant, cell.session, cell.labels)).encode())
         runs = [[f"{value:.{DIGITS}g}" for value in process] for process in cell.processes]
         keys = (sorted(cell.keys.items()), cell.definition)
-        about = (runs, cell.known, cell.inner, cell.blocks, cell.cut, *keys)
+        about = (runs, cell.known, cell.blocks, cell.cut, *keys)
         cells.update(repr((cell.metric, cell.unit, cell.failed, cell.warmups, *about)).encode())
         key = f"{cell.metric} [{cell.unit}] {cell.better}"
         one = metrics.setdefault(key, [0, 0, 0, 0, 0, []])

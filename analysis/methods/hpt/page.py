@@ -18,7 +18,7 @@ from ...stats.arguments import checks_arguments
 from ...stats.samples import Array, median
 from .compare import REFERENCES, Alternative, HptQuestion, HptResult, Scores, Ties, answer, ask
 from .speedup import HptSpeedup, OtherRule, largest_speedup, other_rules
-from .winners import lines_of, stack
+from .winners import lines_of, scores_of
 
 # --- The whole answer of HPT: rank table, three conclusions, and what the paper compares it with.
 #
@@ -154,7 +154,7 @@ def _context(question: HptQuestion, best: HptSpeedup) -> HptContext:
         away = None if best.value is None else value / best.value - 1
         means.append(GeometricMean(of, value, reached, reached / confidence - 1, away))
     logs = sign * (centres["medians"][0] - centres["medians"][1]) - math.log(speedup)
-    differences = lines_of(stack(question), question).differences(np.array([speedup]))[0]
+    differences = lines_of(scores_of(question), question).differences(np.array([speedup]))[0]
     tests: dict[Differences, Array] = {"differences": differences, "log ratios": logs}
     return HptContext(
         candidate=a.name,

@@ -38,7 +38,7 @@ from ...stats.samples import Array, Flags, Indices, read_only
 from ...words import apart
 from . import compare as stages
 from .compare import HptQuestion
-from .winners import Lines, Winners, lines_of, stack, winners_of
+from .winners import Lines, Winners, lines_of, scores_of, winners_of
 
 _SAME = 1e-12  # crossings this near, relatively, are one: equal but for rounding
 _CELLS = 1 << 20  # pair comparisons at one time
@@ -332,8 +332,8 @@ def hpt_speedup(
 def largest_speedup(question: HptQuestion) -> HptSpeedup:
     """Give what `hpt_speedup` does."""
     pair, required = question.pair, question.confidence
-    stacks = stack(question)
-    curve = _curve_of(lines_of(stacks, question), winners_of(stacks, question), ties=question.ties)
+    scores = scores_of(question)
+    curve = _curve_of(lines_of(scores, question), winners_of(scores, question), ties=question.ties)
     value, attained, there = curve.supremum(required) or (None, None, False)
     result = HptSpeedup(
         **question.answered(),
@@ -395,8 +395,6 @@ def _printed(value: float, *, there: bool) -> str:
 #
 # References
 # ----------
-# .. [1] T. Chen, Y. Chen, Q. Guo, O. Temam, Y. Wu, W. Hu, "Statistical performance comparisons of
-#    computers", 18th International Symposium on High Performance Computer Architecture, 2012.
 # .. [2] E. C. Fieller, "Some problems in interval estimation", Journal of the Royal Statistical
 #    Society B 16, 1954.
 
@@ -473,7 +471,7 @@ def other_rules(question: HptQuestion, best: HptSpeedup, confidence: float) -> l
     required, g = question.confidence, question.speedup
     from ...stats.classical import interval_confidence
 
-    lines = lines_of(stack(question), question)
+    lines = lines_of(scores_of(question), question)
     if lines.kind == "log-ratio":  # the differences are logarithms less log g
         d = -lines.level
         reached = paired_t_confidence(d - math.log(g), np.zeros(d.size))

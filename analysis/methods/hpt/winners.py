@@ -14,8 +14,7 @@ ratio that could matter is looked at. Of many runs the ratios are not made but s
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
@@ -36,15 +35,15 @@ _NEAR = 6  # beyond, this number of places on each side of a change
 _FEW = 4  # searched ratios around a change, which are looked at one by one
 
 
-def _changes_of(part: Benchmarks, i: int) -> Changes:
+def _changes_of(one: Scores) -> Changes:
     """Find where the winner of one benchmark changes, given the ties."""
-    s, t = part.candidate[i], part.baseline[i]
+    s, t = one.candidate, one.baseline
     if s.size * t.size <= MADE:
-        every = np.sort(part.ratios(slice(i, i + 1))[0])
+        every = np.sort(one.ratios())
         ends = every[0] / 2, every[-1] * 2
-        return _changes(_judge(part, s, t), every, ends, every=s.size + t.size <= _EVERY)
-    ratios = part.sorted_ratios(i)
-    wins = _judge(part, np.sort(s), np.sort(t))  # ranking sorted runs is quicker
+        return _changes(_judge(one, s, t), every, ends, every=s.size + t.size <= _EVERY)
+    ratios = one.sorted_ratios()
+    wins = _judge(one, np.sort(s), np.sort(t))  # ranking sorted runs is quicker
     ends_at = (lambda g, _: wins(g) < 1, lambda g, _: wins(g) < 0)
     windows = [ratios.window(beyond, few=_FEW) for beyond in ends_at]
     (low, below, on_low), (high, above, on_high) = (_around(wins, one) for one in windows)
@@ -102,10 +101,10 @@ def _settle(wins: Callable[[int], int], size: int, *, every: bool) -> Signs:
     return found
 
 
-def _judge(part: Benchmarks, s: Array, t: Array) -> Callable[[float], int]:
+def _judge(one: Scores, s: Array, t: Array) -> Callable[[float], int]:
     """Give the winner at a speedup, as `hpt` finds it; equal ranks are judged once."""
     m, n = s.size, t.size
-    accepted = part.risk + stages.P_TOLERANCE
+    accepted = one.risk + stages.P_TOLERANCE
     known: dict[bytes, int] = {}
 
     def judged(ranks: Array) -> int:
@@ -115,7 +114,7 @@ def _judge(part: Benchmarks, s: Array, t: Array) -> Callable[[float], int]:
         return -1 if stages.rank_sum_pvalue(r_b, ranks, n, m, "exact") <= accepted else 0
 
     def wins(g: float) -> int:
-        ranks = midranks(np.concatenate([s * g if part.negated else s / g, t]))
+        ranks = midranks(np.concatenate([s * g if one.negated else s / g, t]))
         if m + n > stages.EXACT_RUNS:  # the normal form is cheap, and a key of many runs large
             return judged(ranks)
         key = np.concatenate([np.sort(ranks[:m]), np.sort(ranks[m:])]).tobytes()
@@ -128,7 +127,6 @@ def _judge(part: Benchmarks, s: Array, t: Array) -> Callable[[float], int]:
 
 _LARGEST, _SMALLEST = 1e200, 1e-200  # scores, so that a score times a ratio is a number
 _APART = 1e100  # a factor between the scores of one benchmark, so that their ratios are
-_CELLS = 1 << 22  # ratios of all benchmarks made at one time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -204,86 +202,66 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Benchmarks:
-    """Benchmarks of one shape, stacked: scores before the speedup, larger is better.
+class Scores:
+    """The scores of a benchmark before the speedup, larger is better, and the risk of each test; `negated` as in `HptQuestion`."""
 
-    `where` are their places in the suite, `risk` is that of each test; `negated` as in `HptQuestion`.
-    """
-
-    where: Indices
-    candidate: Array  # benchmarks x m
-    baseline: Array  # benchmarks x n
+    candidate: Array
+    baseline: Array
     risk: float
     negated: bool
 
-    def ratios(self, rows: slice) -> Array:
-        """Give all ratios of some benchmarks (benchmarks x mn): the speedups that tie two runs."""
-        ours, theirs = self.candidate[rows, :, None], self.baseline[rows, None, :]
-        every = theirs / ours if self.negated else ours / theirs
-        return every.reshape(every.shape[0], -1)
+    def ratios(self) -> Array:
+        """Give all ratios, shape (mn,): the speedups that tie two runs."""
+        ours, theirs = self.candidate[:, None], self.baseline
+        return (theirs / ours if self.negated else ours / theirs).ravel()
 
-    def sorted_ratios(self, i: int) -> Ratios:
-        """Give all ratios of one benchmark in order, without making them."""
-        s, t = self.candidate[i], self.baseline[i]
-        return Ratios.of(t, s) if self.negated else Ratios.of(s, t)
+    def sorted_ratios(self) -> Ratios:
+        """Give all ratios in order, without making them."""
+        both = (self.candidate, self.baseline)
+        return Ratios.of(*(both[::-1] if self.negated else both))
 
 
-def stack(question: HptQuestion) -> list[Benchmarks]:
-    """Stack the benchmarks of equal run counts, as scores."""
+def scores_of(question: HptQuestion) -> list[Scores]:
+    """Give the scores of each benchmark; refuse those whose ratios are no numbers."""
     a, b = question.pair.candidate, question.pair.baseline
-    shapes: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for i, (x, y) in enumerate(zip(a.samples, b.samples, strict=True)):
-        shapes[x.size, y.size].append(i)
-    stacks = []
-    for runs, rows in shapes.items():
-        ours = np.array([a.samples[i] for i in rows])
-        theirs = np.array([b.samples[i] for i in rows])
-        s, t = stages.base_scores(question, ours, theirs)
-        sizes = np.abs(np.concatenate([s, t], axis=1))
-        low, high = sizes.min(axis=1), sizes.max(axis=1)
-        bad = ~((low >= _SMALLEST) & (high <= _LARGEST) & (low >= high / _APART))
-        if bad.any():
+    found = []
+    for name, x, y in zip(a.benchmarks, a.samples, b.samples, strict=True):
+        s, t = stages.base_scores(question, x, y)
+        sizes = np.abs(np.concatenate([s, t]))
+        low, high = sizes.min(), sizes.max()
+        if not (low >= _SMALLEST and high <= _LARGEST and low >= high / _APART):
             what = "the scores leave the range of numbers, or lie too far apart"
-            where = f"benchmark {a.benchmarks[rows[int(np.argmax(bad))]]!r}"
             fix = "give the values in another unit, and look for a wrong one"
-            raise AnalysisError(what, where, fix)
-        risk = stages.risk_of(*runs, question.alpha)
-        stacks.append(Benchmarks(np.array(rows), s, t, risk, question.negated))
-    return stacks
+            raise AnalysisError(what, f"benchmark {name!r}", fix)
+        risk = stages.risk_of(s.size, t.size, question.alpha)
+        found.append(Scores(s, t, risk, question.negated))
+    return found
 
 
-def lines_of(stacks: list[Benchmarks], question: HptQuestion) -> Lines:
+def lines_of(scores: list[Scores], question: HptQuestion) -> Lines:
     """Give the differences of medians as functions of the speedup."""
-    kind, n = question.scores, len(question.pair.candidate.benchmarks)
-    ours, theirs = np.empty(n), np.empty(n)
-    for part in stacks:
-        s, t = part.candidate, part.baseline
-        if kind == "log-ratio":
-            s, t = np.log(s), np.log(t)
-        ours[part.where], theirs[part.where] = median(s, axis=1), median(t, axis=1)
-    slope, level = (np.ones(n), theirs - ours) if kind == "log-ratio" else (ours, theirs)
+    kind, sides = question.scores, [(x.candidate, x.baseline) for x in scores]
+    logs = kind == "log-ratio"
+    ours, theirs = np.array(
+        [[median(np.log(side) if logs else side) for side in both] for both in sides]
+    ).T
+    slope, level = (np.ones(len(scores)), theirs - ours) if logs else (ours, theirs)
     return Lines(slope=slope, level=level, kind=kind, negated=question.negated)
 
 
-def winners_of(stacks: list[Benchmarks], question: HptQuestion) -> Winners:
+def winners_of(scores: list[Scores], question: HptQuestion) -> Winners:
     """Give the winner of each benchmark as a step function of the speedup."""
-    n = len(question.pair.candidate.benchmarks)
-    found: dict[int, Changes] = {}
-    for part in stacks:
-        rows: Iterable[Changes]
-        if part.candidate.shape[1] == part.baseline.shape[1] == 1:  # no test: the sign decides
-            signs = np.array([1, -1], dtype=np.int8)
-            rows = ((edges, signs, signs[1:] * 0) for edges in part.ratios(slice(None)))
-        elif question.ties != "exact":
-            rows = zip(*_by_order(part), strict=True)
+    signs, found = np.array([1, -1], dtype=np.int8), list[Changes]()
+    for one in scores:
+        if one.candidate.size == one.baseline.size == 1:  # no test: the sign decides
+            found.append((one.ratios(), signs, signs[1:] * 0))
         else:
-            rows = (_changes_of(part, i) for i in range(part.where.size))
-        found.update(zip(part.where.tolist(), rows, strict=True))
-    width = max(1, *(edges.size for edges, _, _ in found.values()))
-    edges = np.full((n, width), np.inf)
-    between = np.zeros((n, width + 1), dtype=np.int8)
-    at = np.zeros((n, width), dtype=np.int8)
-    for i, (where, apart, on) in found.items():
+            found.append(_changes_of(one) if question.ties == "exact" else _by_order(one))
+    width = max(1, *(edges.size for edges, _, _ in found))
+    edges = np.full((len(scores), width), np.inf)
+    between = np.zeros((len(scores), width + 1), dtype=np.int8)
+    at = np.zeros((len(scores), width), dtype=np.int8)
+    for i, (where, apart, on) in enumerate(found):
         edges[i, : where.size], between[i, : apart.size], at[i, : where.size] = where, apart, on
     return Winners(edges=edges, between=between, at=at)
 
@@ -304,48 +282,28 @@ def _critical(m: int, n: int, risk: float) -> int:
     return high
 
 
-def _by_order(part: Benchmarks) -> tuple[Array, Signs, Signs]:
+def _by_order(one: Scores) -> Changes:
     """Find both thresholds as order statistics of the ratios: the published convention."""
-    m, n = part.candidate.shape[1], part.baseline.shape[1]
-    critical = _critical(m, n, part.risk)
+    m, n = one.candidate.size, one.baseline.size
+    critical, total = _critical(m, n, one.risk), m * n
     needed = (critical + 1) // 2  # ratios above g, when none ties
-    q, total = part.where.size, m * n
-    between = np.tile(np.array([1, 0, -1], dtype=np.int8), (q, 1))
-    edges, doubled = np.tile(np.array([0.0, np.inf]), (q, 1)), np.zeros((q, 2), dtype=np.int64)
+    between = np.array([1, 0, -1], dtype=np.int8)
     if needed > total:
-        return edges, between, np.zeros((q, 2), dtype=np.int8)
-    places = total - needed, needed - 1
+        return np.array([0.0, np.inf]), between, np.zeros(2, dtype=np.int8)
+    places = [total - needed, needed - 1]
     if total > MADE:  # too many to be made
-        for i in range(q):
-            ratios = part.sorted_ratios(i)
-            for k, edge in enumerate(map(ratios.smallest, places)):
-                upto = ratios.upto(edge * (1 + TIE_TOLERANCE))
-                below = ratios.below(edge * (1 - TIE_TOLERANCE))
-                edges[i, k], doubled[i, k] = edge, 2 * total - upto - below
+        ratios = one.sorted_ratios()
+        edges = np.array([*map(ratios.smallest, places)])
+        upto = np.array([*map(ratios.upto, edges * (1 + TIE_TOLERANCE))])
+        below = np.array([*map(ratios.below, edges * (1 - TIE_TOLERANCE))])
     else:
-        step = max(1, _CELLS // total)
-        for k in range(0, q, step):
-            rows = slice(k, k + step)
-            edges[rows], doubled[rows] = _made(part.ratios(rows), places)
+        every = np.partition(one.ratios(), places)
+        edges = every[places]
+        upto = np.count_nonzero(every <= edges[:, None] * (1 + TIE_TOLERANCE), axis=1)
+        below = np.count_nonzero(every < edges[:, None] * (1 - TIE_TOLERANCE), axis=1)
+    doubled = 2 * total - upto - below  # ties count half
     at = (doubled >= critical).astype(np.int8) - (2 * total - doubled >= critical)
     return edges, between, at
-
-
-def _made(ratios: Array, places: tuple[int, int]) -> tuple[Array, Integers]:
-    """Give the ratios at two places of each benchmark, and 2U there (benchmarks x 2)."""
-    low, high = places
-    ratios.partition(low, axis=1)  # one at a time: numpy's fast path takes a single order statistic
-    if high > low:
-        ratios[:, low + 1 :].partition(high - low - 1, axis=1)
-    edges = ratios[:, [low, high]]
-    doubled = np.empty(edges.shape, dtype=np.int64)
-    for k, place in enumerate(places):
-        # Everything on the left is at most the edge, everything on the right at least.
-        edge = edges[:, k, None]
-        left = np.count_nonzero(ratios[:, :place] < edge * (1 - TIE_TOLERANCE), axis=1)
-        right = np.count_nonzero(ratios[:, place + 1 :] > edge * (1 + TIE_TOLERANCE), axis=1)
-        doubled[:, k] = ratios.shape[1] + right - left  # ties count half
-    return edges, doubled
 
 
 # --- All ratios of two samples in order, without making them: counts, order statistics, windows. The

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import AnalysisError, InsufficientDataError, UsageError
 from ...pages import number_format as figures
-from ...pages.model import Caution, Page, Table, cautions_of, columns_of, page, section, value_of
+from ...pages.model import Caution, Page, cautions_of, page, section, table_of
 from ...pages.result import Result, plain
 from ...stats.arguments import between, checks_arguments, chosen, counted, stream
 from ...stats.samples import Array, clock_step, read_only
@@ -93,14 +93,13 @@ class FitTest(Result):
 
     def screen(self) -> Page:
         """Set the outcome, and the distances that decide."""
-        critical = Table(
-            name="critical-distances",
-            columns=columns_of("<risk", *(f"{risk:g}" for risk in self.critical)),
-            rows=(
-                (
-                    "critical distance",
-                    *(value_of(plain(d), "{:.4f}".format) for d in self.critical.values()),
-                ),
+        critical = table_of(
+            "critical-distances",
+            ["critical distance"],
+            ("<risk", str),
+            *(
+                (f"{risk:g}", lambda _, distance=distance: plain(distance), "{:.4f}".format)
+                for risk, distance in self.critical.items()
             ),
         )
         head = f"these {self.n} values show no departure from a mixture of Gaussians"

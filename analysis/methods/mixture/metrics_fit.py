@@ -226,7 +226,7 @@ class MixtureOfMetrics(Gaussians):
         """Give for each component the sds, and Cholesky's factor of its correlations."""
         # of the correlations: their factor does not suffer from unlike units
         lower = np.asarray(np.linalg.cholesky(of_covariance(self.covariances)), dtype=np.float64)
-        return _spreads(self.covariances), lower
+        return spreads_of(self.covariances), lower
 
     def _log_parts(self, points: ArrayLike) -> Array:
         """Give the logarithm of weight times density for each point and component."""
@@ -251,13 +251,14 @@ class MixtureOfMetrics(Gaussians):
         return np.asarray(scale - 0.5 * square)
 
 
-def _spreads(covariances: Array) -> Array:
+def spreads_of(covariances: Array) -> Array:
+    """Give the standard deviations of covariance matrices, shape (..., d)."""
     return np.asarray(np.sqrt(np.diagonal(covariances, axis1=-2, axis2=-1)))
 
 
 def of_covariance(covariances: Array) -> Array:
     """Give the correlations of covariance matrices, shape (..., d, d)."""
-    spread = _spreads(covariances)
+    spread = spreads_of(covariances)
     return np.asarray(covariances / spread[..., :, None] / spread[..., None, :])
 
 

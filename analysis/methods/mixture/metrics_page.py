@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,6 @@ from ...pages.model import (
     Table,
     Value,
     cautions_of,
-    columns_of,
     merged,
     page,
     section,
@@ -45,6 +44,7 @@ from .metrics_fit import (
     MixtureOfMetrics,
     fit_mixture_of_metrics,
     listed,
+    spreads_of,
 )
 from .model import BIC_MARGIN
 
@@ -128,7 +128,7 @@ def ellipse(
     radius = math.sqrt(-2 * math.log1p(-share))  # the squared distance is exponential in the plane
     angle = np.linspace(0, 2 * np.pi, 181)
     covariance = mixture.covariances[k][np.ix_(two, two)]
-    spread = np.sqrt(np.diag(covariance))
+    spread = spreads_of(covariance)
     # of the correlation matrix: its factor does not suffer from unlike units
     lower = np.linalg.cholesky(covariance / spread[:, None] / spread)
     circle = np.array([np.cos(angle), np.sin(angle)])
@@ -550,29 +550,24 @@ def _candidates(mixture: MixtureOfMetrics) -> Iterator[tuple[str, int, float]]:
         yield from ((model, k, value) for k, value in enumerate(row, 1) if math.isfinite(value))
 
 
-def _spreads(mixture: MixtureOfMetrics, k: int) -> Iterator[tuple[Value, Value]]:
-    """Give mean and standard deviation of each metric in a cluster."""
-    for mean, variance in zip(mixture.means[k], np.diag(mixture.covariances[k]), strict=True):
-        sd = math.sqrt(variance)
-        yield Value(f"{mean:.7g}", float(mean)), Value(figures.significant(sd, 4), sd)
-
-
-def _weight(mixture: MixtureOfMetrics, k: int) -> tuple[Value, Value]:
-    weight = float(mixture.weights[k])
-    return Value(f"{k}", k), Value(f"{weight:.4f}", weight)
+_FOUR = partial(figures.significant, digits=4)
 
 
 def _table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
-    rows = tuple(
-        (
-            *_weight(mixture, k),
-            *(one for both in _spreads(mixture, k) for one in both),
-            _r(r, mixture, k),
-        )
-        for k, r in enumerate(mixture.correlations.tolist())
+    spreads = spreads_of(mixture.covariances)
+    columns = (("mean", mixture.means, "{:.7g}".format), ("sd", spreads, _FOUR))
+    return table_of(
+        name,
+        range(mixture.components),
+        ("cluster", int),
+        ("weight", mixture.weights.item, "{:.4f}".format),
+        *(
+            (f"{what} {metric}", column[:, j].item, write)
+            for j, metric in enumerate(metrics)
+            for what, column, write in columns
+        ),
+        ("r", lambda k: _r(float(mixture.correlations[k]), mixture, k)),
     )
-    of_metrics = (f"{what} {metric}" for metric in metrics for what in ("mean", "sd"))
-    return Table(name=name, columns=columns_of("cluster", "weight", *of_metrics, "r"), rows=rows)
 
 
 def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
@@ -583,13 +578,15 @@ def _r(r: float, mixture: MixtureOfMetrics, k: int) -> Cell:
 
 
 def _long_table(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:
-    rows = tuple(
-        (*(("", "") if j else _weight(mixture, k)), metrics[j], *both)
-        for k in range(mixture.components)
-        for j, both in enumerate(_spreads(mixture, k))
+    return table_of(
+        name,
+        product(range(mixture.components), range(len(metrics))),
+        ("cluster", lambda at: "" if at[1] else at[0]),
+        ("weight", lambda at: "" if at[1] else float(mixture.weights[at[0]]), "{:.4f}".format),
+        ("<metric", lambda at: metrics[at[1]]),
+        ("mean", mixture.means.item, "{:.7g}".format),
+        ("sd", spreads_of(mixture.covariances).item, _FOUR),
     )
-    columns = columns_of("cluster", "weight", "<metric", "mean", "sd")
-    return Table(name=name, columns=columns, rows=rows)
 
 
 def _correlations(mixture: MixtureOfMetrics, name: str, metrics: list[str]) -> Table:

@@ -126,7 +126,7 @@ MODALITY_REFERENCES = (
 
 
 class FittedLaw(NamedTuple):
-    """A law of the values as given: a single-peaked one, or the mixture."""
+    """The mixture as a law of the values as given, with what it has in common with `FamilyFit`."""
 
     name: str
     bic: float
@@ -191,12 +191,9 @@ class ModeEvidence(Result):
         return {"dip": self.dip.pvalue, "bandwidth": self.bandwidth.pvalue, "risk": self.risk}
 
     @property
-    def laws(self) -> tuple[FittedLaw, ...]:
+    def laws(self) -> tuple[FamilyFit | FittedLaw, ...]:
         """The mixture among the single-peaked laws, best BIC first."""
-        laws = [
-            FittedLaw(one.name, one.bic, one.log_likelihood, one.parameters)
-            for one in self.families
-        ]
+        laws: list[FamilyFit | FittedLaw] = [*self.families]
         if self.mixture_bic is not None:
             k = self.mixture.components
             count = 2 * k if self.mixture.equal_variance else 3 * k - 1

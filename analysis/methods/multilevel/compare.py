@@ -387,7 +387,7 @@ def judged_pair(
 ) -> tuple[Word, float, float, float]:
     """Hold a later place of a series against an earlier one, by the logs of their runs in the same sessions.
 
-    Give the word, and the log of the speedup with its interval, which is that alone where nothing varies.
+    Give the word, and the log of the speedup with its interval, nan where nothing varies.
     """
     sides = []
     for runs in (later, earlier):
@@ -403,7 +403,7 @@ def judged_pair(
     each = estimates_of(layout.design, tables, resolution, exact)
     d = decide(each, ErrorLaw(alpha=risk), math.log1p(margin), "none")
     mean, low, high = (float(one[0]) for one in (each.estimate, d.low, d.high))
-    return d.outcome[0], mean, *((mean, mean) if math.isnan(low) else (low, high))
+    return d.outcome[0], mean, low, high
 
 
 def _weights(
@@ -413,7 +413,7 @@ def _weights(
     unknown = [name for name in given if name not in known]
     if unknown:
         what = f"a weight is given for what is no benchmark here: {figures.listed(unknown)}"
-        raise UsageError(what, fix=f"known here: {figures.listed(known)}")
+        raise UsageError(what, fix=f"known here: {figures.listed([*dict.fromkeys(known)])}")
     for name, value in given.items():
         if not (math.isfinite(value) and value >= 0):
             what = f"the weight of {name!r} is {value!r}"

@@ -185,22 +185,18 @@ class Tables:
     """Tables with a row for each session, block or run, and a column for each benchmark.
 
     `ours`, `theirs` (shape (rows, benchmarks)): Oriented mean logs of each side; nan where there is
-    none. In paired designs both come from the same blocks, and have the same rows. `within_ours`,
-    `within_theirs` (shape (rows, benchmarks)): The variance that the scatter of the runs gives each
-    of them; nan where that is unknown. `within` (shape (rows, benchmarks)): The same for their
-    difference; empty where the sides have rows of their own. `rows`: What the rows are called;
-    empty where the sides have rows of their own. `spread_ours`, `spread_theirs` (shape
-    (benchmarks,)): The standard deviation of the logs of the runs within sessions.
+    none. In paired designs both come from the same blocks, and have the same rows. `within` (each of
+    shape (rows, benchmarks)): The variance that the scatter of the runs gives their difference, or
+    each of them where the sides have rows of their own; nan where that is unknown. `rows`: What the
+    rows are called; empty where the sides have rows of their own. `spreads` (each of shape
+    (benchmarks,)): The standard deviation of the logs of the runs within sessions, of both sides.
     """
 
     ours: Array
     theirs: Array
-    within_ours: Array
-    within_theirs: Array
-    within: Array
+    within: tuple[Array, ...]
     rows: tuple[str, ...]
-    spread_ours: Array
-    spread_theirs: Array
+    spreads: tuple[Array, Array]
 
     @property
     def differences(self) -> Array:
@@ -305,12 +301,9 @@ def _apart(ours: _Means, theirs: _Means) -> Tables:
     return Tables(
         ours=ours.mean,
         theirs=theirs.mean,
-        within_ours=ours.variance,
-        within_theirs=theirs.variance,
-        within=np.empty((0, ours.mean.shape[1])),
+        within=(ours.variance, theirs.variance),
         rows=(),
-        spread_ours=ours.spread,
-        spread_theirs=theirs.spread,
+        spreads=(ours.spread, theirs.spread),
     )
 
 
@@ -356,14 +349,7 @@ def _paired(layout: Layout, ours: _Means, theirs: _Means, sign: int, zeroed: Fla
     lonely = np.isnan(a) | np.isnan(c)
     a[lonely] = c[lonely] = within[lonely] = np.nan
     return Tables(
-        ours=a,
-        theirs=c,
-        within_ours=np.full(a.shape, np.nan),
-        within_theirs=np.full(a.shape, np.nan),
-        within=within,
-        rows=labels,
-        spread_ours=ours.spread,
-        spread_theirs=theirs.spread,
+        ours=a, theirs=c, within=(within,), rows=labels, spreads=(ours.spread, theirs.spread)
     )
 
 

@@ -285,7 +285,7 @@ def suite_of_cells(
 
 
 def similar_half(each: Array, weights: Array, half: Array, alpha: float) -> Array:
-    """Give the half-width for others like these benchmarks."""
+    """Give the half-width for others like these benchmarks; nan where nothing varies, neither sessions nor benchmarks."""
     share = shares_of(each, weights)
     squares = np.asarray((share**2).sum(axis=-1))
     several = squares < 1  # one benchmark, or one that outweighs all others, has no spread
@@ -296,7 +296,7 @@ def similar_half(each: Array, weights: Array, half: Array, alpha: float) -> Arra
     freedom = np.where(several, 1.0 / np.where(squares > 0, squares, 1.0) - 1.0, np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
         found = np.hypot(-stdtrit(freedom, alpha / 2) * np.sqrt(variance * squares), half)
-    return np.asarray(np.where(np.isfinite(found), found, np.nan))
+    return np.asarray(np.where(np.isfinite(found) & (found > FLAT), found, np.nan))
 
 
 def shares_of(each: Array, weights: Array) -> Array:

@@ -7,7 +7,7 @@ the same degrees of freedom, elsewhere Banerjee's bound.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -45,18 +45,21 @@ class HostDifferences(NamedTuple):
     shift: tuple[Shift | None, ...]
 
 
-def differences_of(pairs: Estimates, *, alpha: float, margin: float) -> HostDifferences:
+def differences_of(
+    pairs: Estimates, *, alpha: float, margin: float, chance: Array | None = None
+) -> HostDifferences:
     """Test one family of differences: of each row of `pairs` the second estimate less the first.
 
     As in the verdict: proven to lie within the margin wins over larger and smaller (each side at
     alpha / 2); a difference without spread has neither interval nor p, and takes part in Holm's steps
-    as p = 1.
+    as p = 1. `chance` is the p of rows whose estimates vary nowhere, nan of others.
     """
     first, second = (pairs.changed(partial(np.take, indices=k, axis=1)) for k in (0, 1))
     found = of_sides(second, first)
     unknown = np.isnan(found.error) | np.isnan(found.own_parts().freedoms).any(axis=1)
     error = np.where(unknown, np.nan, found.error)
-    found = found._replace(error=error, step=pairs.widening.sum(axis=1))
+    found = found._replace(error=error, step=pairs.widening.sum(axis=1), chance=chance)
+    unknown &= True if chance is None else np.isnan(chance)
     d = decide(found, ErrorLaw(alpha=alpha), margin, "holm")
     words = zip(unknown.tolist(), d.outcome, strict=True)
     return HostDifferences(found, d, tuple(None if lost else _SHIFTS[word] for lost, word in words))
@@ -111,15 +114,14 @@ def table_of(results: Mapping[str, Multilevel], weights: Mapping[str, float] | N
     common: Flags = np.asarray(~np.isnan(estimate).any(axis=0) & ratios)
     given = weights or {}
     share = np.where(common, [float(given.get(name, 1.0)) for name in names], 0.0)
-    errors = [[error_of(line) for line in row] for row in rows]
-    sessions = np.array([[error.sessions for error in row] for row in errors])
+    sessions = np.array([[_values(line) for line in row] for row in rows])
     used = sessions[:, share > 0] if share.any() else np.zeros((len(rows), 1, 2), dtype=np.int64)
     return HostTable(
         hosts=tuple(results),
         benchmarks=names,
         lines=tuple(rows),
         each=estimates_of(
-            estimate, errors, np.array([[x.sessions if x else 0 for x in row] for row in rows])
+            estimate, rows, np.array([[x.sessions if x else 0 for x in row] for row in rows])
         ),
         common=common,
         weights=share,
@@ -159,55 +161,43 @@ def effects_of(table: HostTable, alpha: float) -> tuple[HostEffect, ...]:
     )
 
 
-class LineError(NamedTuple):
-    """The error of one estimate, with its parts, and what the clock adds."""
-
-    error: float = _NAN
-    freedom: float = _NAN
-    errors: tuple[float, ...] = (_NAN,)
-    freedoms: tuple[float, ...] = (_NAN,)
-    step: float = 0.0
-
-    @property
-    def sessions(self) -> tuple[int, int]:
-        """The values behind it, on both sides; 0 where it is unknown."""
-        if math.isnan(self.error):
-            return 0, 0
-        return round(self.freedoms[0]) + 1, round(self.freedoms[-1]) + 1
-
-
-UNKNOWN_ERROR = LineError()
-
-
-def error_of(line: Line | None) -> LineError:
-    """Give the error of a line; unknown without an interval."""
+def _parts(line: Line | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Give the errors and freedoms of the parts of a line's error; unknown without an interval."""
     if line is None or line.error is None:
-        return UNKNOWN_ERROR
+        return (_NAN,), (_NAN,)
     freedom = _NAN if line.freedom is None else line.freedom
-    errors, freedoms = line.errors or (line.error,), line.freedoms or (freedom,)
-    return LineError(line.error, freedom, errors, freedoms, line.step_added or 0.0)
+    return line.errors or (line.error,), line.freedoms or (freedom,)
+
+
+def _values(line: Line | None) -> tuple[int, int]:
+    """Give the values behind a line's error, on both sides; 0 where it is unknown."""
+    freedoms = _parts(line)[1]
+    known = line is not None and line.error is not None
+    return (round(freedoms[0]) + 1, round(freedoms[-1]) + 1) if known else (0, 0)
 
 
 def estimates_of(
-    estimate: Array, errors: Sequence[Sequence[LineError]], values: Integers
+    estimate: Array, lines: Sequence[Sequence[Line | None]], values: Integers
 ) -> Estimates:
-    """Give estimates with the errors of the same shape, and all their parts."""
-    most = max(len(error.errors) for row in errors for error in row)
+    """Give estimates with the errors of lines of the same shape, and all their parts; None has none."""
+    parts = [[_parts(line) for line in row] for row in lines]
+    most = max(len(errors) for row in parts for errors, _ in row)
+    errors, freedoms = (
+        np.array([[(*x[k], *[rest] * (most - len(x[k]))) for x in row] for row in parts])
+        for k, rest in ((0, 0.0), (1, np.inf))
+    )
 
-    def filled(parts: Callable[[LineError], tuple[float, ...]], rest: float) -> Array:
-        return np.array(
-            [[(*parts(e), *[rest] * (most - len(parts(e)))) for e in row] for row in errors]
-        )
+    def numbers(name: str) -> Array:
+        return np.array([[getattr(x, name, None) for x in row] for row in lines], np.float64)
 
+    error, step = numbers("error"), np.nan_to_num(numbers("step_added"))
     return Estimates(
         estimate=estimate,
-        error=np.array([[error.error for error in row] for row in errors]),
-        freedom=np.array([[error.freedom for error in row] for row in errors]),
+        error=error,
+        freedom=numbers("freedom"),
         values=values,
-        parts=ErrorParts(
-            filled(lambda error: error.errors, 0.0), filled(lambda error: error.freedoms, np.inf)
-        ),
-        step=np.array([[error.step for error in row] for row in errors]),
+        parts=ErrorParts(errors, freedoms),
+        step=np.where(np.isnan(error), 0.0, step),
     )
 
 
@@ -220,26 +210,26 @@ def _suites(
     """Give each host's mean over the common benchmarks, with its error by the host's own sessions."""
     total = share.sum()
     some = share > 0
-    errors = []
+    lines = []
     for one, row in zip(results, rows, strict=True):
         used = [line for line, yes in zip(row, some.tolist(), strict=True) if yes and line]
         own = sum(line.speedup is not None and line.scale == "log" for line in one.benchmarks)
-        error = UNKNOWN_ERROR
+        mean: Line | None = None
         if len(used) == 1:
-            error = error_of(used[0])
+            mean = used[0]
         elif one.these is not None and own == len(used):
-            error = error_of(one.these)
+            mean = one.these
         elif used and one.design in PAIRS:  # a benchmark that another host lacks is left out
             floors = np.array([_NAN if x.error_floor is None else x.error_floor for x in used])
             found = suite_of_differences(_differences(used), share[some], floors)
             if found.error > 0:  # else nothing varies, and nobody knows the clock's step
                 e, f = float(found.error), float(found.freedom)
                 step = float(share[some] @ [x.step_added or 0.0 for x in used] / total)
-                error = LineError(e, f, (e,), (f,), step)
-        errors.append([error])
+                mean = Line(name="these", outcome="undecided", error=e, freedom=f, step_added=step)
+        lines.append([mean])
     means = np.where(some, estimate, 0.0) @ share / total if total > 0 else np.full(len(rows), _NAN)
     values = np.array([one.sessions for one in results])
-    found = estimates_of(means[:, None], errors, values[:, None])
+    found = estimates_of(means[:, None], lines, values[:, None])
     return found.changed(lambda part: part[:, 0])
 
 

@@ -29,6 +29,7 @@ from ...stats.samples import Array, Flags, Indices, Integers
 from .compare import bounded, bounded_suite, together
 from .estimates import (
     FAR,
+    FLAT,
     IDENTICAL,
     ErrorParts,
     Estimates,
@@ -102,16 +103,26 @@ class HostEstimates:
 
 
 def with_identities(level: HostEstimates) -> HostEstimates:
-    """Give the chance of what is one pair of numbers on all hosts: cells are hosts, or all their sessions."""
+    """Give the chance of what varies on no host: cells are hosts, or all their sessions.
+
+    Where it is another pair of numbers on each, hosts of one ratio are cells; on these hosts a session of all is one.
+    """
     known: dict[int, Identity] = {}
     estimate = level.found.estimate.copy()
     cells = np.zeros(estimate.size)
     for k in range(estimate.size):
         lines = level.table.of(k)
         each = [line.identity for line in lines if line.identity is not None]
-        if len(each) < len(lines) or len({(one.candidate, one.baseline) for one in each}) != 1:
+        if not each or len(each) < len(lines):
             continue
         cells[k] = len(each) if level.outer else sum(one.sessions for one in each)
+        if len({(one.candidate, one.baseline) for one in each}) > 1:
+            ratios = [line.speedup or math.nan for line in lines]
+            if not level.outer:
+                cells[k] = min(one.sessions for one in each)
+            if math.isnan(sum(ratios)) or (level.outer and max(ratios) > min(ratios) * (1 + FLAT)):
+                cells[k] = 0
+            continue
         runs = sum(one.runs for one in each)
         known[k] = replace(each[0], sessions=int(cells[k]), runs=runs)
         if each[0].candidate * each[0].baseline == 0:
@@ -413,7 +424,7 @@ def over_hosts(
         **_told(on_these, failing),
         left_out=tuple(table.benchmarks[k] for k in table.lacking),
         spread={
-            name: math.expm1(float(logs.std(ddof=1))) if logs.size > 1 else None
+            name: spread_of(float(logs.std(ddof=1))) if logs.size > 1 else None
             for name, column in zip(table.benchmarks, table.each.estimate.T, strict=True)
             for logs in (column[~np.isnan(column)],)
         },

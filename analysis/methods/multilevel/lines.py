@@ -205,8 +205,8 @@ def benchmark_lines(
                 totals=totals_of(judged.totals[:, k : k + 1], np.ones(1), judged.margin),
                 mean_candidate=means[0][k],
                 mean_baseline=means[1][k],
-                spread_candidate=spread_of(t.spread_ours[k]),
-                spread_baseline=spread_of(t.spread_theirs[k]),
+                spread_candidate=spread_of(t.spreads[0][k]),
+                spread_baseline=spread_of(t.spreads[1][k]),
                 runs_candidate=len(ours.samples[k]),
                 runs_baseline=len(theirs.samples[k]),
                 failed_candidate=ours.failed.get(name, 0),
@@ -410,21 +410,20 @@ def _advice(judged: LineParts, asked: Flags, steps: tuple[Array, Array]) -> dict
     """Advise on the benchmarks that are asked for, where the design and the values allow it."""
     t = judged.tables
     if judged.design == "paired":
-        sides = [(judged.each, t.within, t.differences)]
+        sides, values = [judged.each], [t.differences]
     elif judged.design == "separate":
-        ours, theirs = sides_of(t, judged.resolution, judged.exact)
-        sides = [(ours, t.within_ours, t.ours), (theirs, t.within_theirs, t.theirs)]
+        sides, values = [*sides_of(t, judged.resolution, judged.exact)], [t.ours, t.theirs]
     else:
         return {}
     some = asked & (judged.each.error > 0)
     if not some.any():
         return {}
     # the mean over the sessions of the variance within; nan where no session knows it
-    known = (np.where(np.isnan(values), np.nan, one) for _, one, values in sides)
+    known = (np.where(np.isnan(x), np.nan, one) for x, one in zip(values, t.within, strict=True))
     within = [of_differences(one).estimate for one in known]
     scatter = Scatter(
-        variance=np.stack([e.error**2 * e.values for e, _, _ in sides], axis=1)[some],
-        sessions=np.stack([e.values.astype(np.float64) for e, _, _ in sides], axis=1)[some],
+        variance=np.stack([e.error**2 * e.values for e in sides], axis=1)[some],
+        sessions=np.stack([e.values.astype(np.float64) for e in sides], axis=1)[some],
         within=np.stack(within, axis=1)[some],
         step=judged.each.widening[some],
     )

@@ -169,20 +169,6 @@ class _Evidence:
     ks: classical.PairTests
     rank_sum: classical.PairTests
 
-    def swapped(self, x: Array, y: Array) -> _Evidence:
-        """Give the evidence with the sides swapped; only the one-sided tests look at their order."""
-        few = min(self.n, self.m) < 2
-        return replace(
-            self,
-            n=self.m,
-            m=self.n,
-            normal_x=self.normal_y,
-            normal_y=self.normal_x,
-            student=self.student if few else classical.student(y, x),
-            welch=self.welch if few else classical.welch(y, x),
-            rank_sum=classical.rank_sum(y, x),
-        )
-
     def mean_at(self, risk: Array) -> tuple[Flags, Array]:
         """Tell where the checks hold at a risk, and give the p of the t-test it leads to."""
         holds = np.ones(np.broadcast_shapes(risk.shape, self.f.pvalue.shape), dtype=np.bool_)
@@ -206,8 +192,7 @@ def decide(
     x: Array, y: Array, confidences: Sequence[float | None], *, compatible: bool
 ) -> list[tuple[Decision, Decision]]:
     """Judge pairs of samples of equal sizes, by mean and by median."""
-    evidence = _evidence(x, y)
-    swapped = evidence.swapped(x, y)
+    evidence, swapped = _evidence(x, y)
     found: list[list[Decision]] = []
     for path, *judges in (
         (mean_path, evidence.mean_at, swapped.mean_at),
@@ -220,8 +205,8 @@ def decide(
     return list(zip(means, medians, strict=True))
 
 
-def _evidence(x: Array, y: Array) -> _Evidence:
-    n, m = x.shape[1], y.shape[1]
+def _evidence(x: Array, y: Array) -> list[_Evidence]:
+    """Test pairs, then with the sides swapped: only the one-sided tests look at their order."""
     unknown = np.full(len(x), np.nan)
     missing = classical.PairTests(statistic=unknown, pvalue=unknown)
 
@@ -231,18 +216,23 @@ def _evidence(x: Array, y: Array) -> _Evidence:
         statistic, pvalue = classical.shapiro_wilk(rows)
         return classical.PairTests(statistic=statistic, pvalue=pvalue)
 
-    few = min(n, m) < 2  # no variance
-    return _Evidence(
-        n=n,
-        m=m,
-        normal_x=normal(x),
-        normal_y=normal(y),
-        f=missing if few else classical.f_test(x, y),
-        student=missing if few else classical.student(x, y),
-        welch=missing if few else classical.welch(x, y),
-        ks=classical.ks_centred(x, y),
-        rank_sum=classical.rank_sum(x, y),
-    )
+    few = min(x.shape[1], y.shape[1]) < 2  # no variance
+    f, ks = missing if few else classical.f_test(x, y), classical.ks_centred(x, y)
+    sides = (x, normal(x)), (y, normal(y))
+    return [
+        _Evidence(
+            n=a.shape[1],
+            m=b.shape[1],
+            normal_x=normal_a,
+            normal_y=normal_b,
+            f=f,
+            student=missing if few else classical.student(a, b),
+            welch=missing if few else classical.welch(a, b),
+            ks=ks,
+            rank_sum=classical.rank_sum(a, b),
+        )
+        for (a, normal_a), (b, normal_b) in (sides, sides[::-1])
+    ]
 
 
 _Judge = Callable[[Array], tuple[Flags, Array]]
@@ -524,12 +514,17 @@ def speedup_test_suite(
     Raises
     ------
     UsageError
-        If an argument is out of its range, or a mapping lacks a benchmark.
+        If an argument is out of its range, or a mapping lacks a benchmark or has another one.
     AnalysisError
         If the two have no benchmark in common, or differ in direction or unit; if times, or times and
         weights, lie so far apart that no ratio can be given.
     """
     both = match(candidate, baseline)
+    known = {*candidate.benchmarks, *baseline.benchmarks}
+    for what, given in (("weight", weights), ("confidence", confidence)):
+        if isinstance(given, Mapping) and (extra := sorted({*given} - known)):
+            fix = f"known: {', '.join(sorted(known)[:6])}"
+            raise UsageError(f"there is no benchmark {extra[0]!r} for a {what}", fix=fix)
     tests = _judge(_pairs(both, confidence), compatible=compatible)
     if proportion_confidence is None:
         proportion_confidence = 0.95  # section 6.2.4: where no confidence is asked for
@@ -619,8 +614,22 @@ def _judge(pairs: Sequence[_SamplePair], *, compatible: bool) -> tuple[SpeedupTe
         _check_range(names, np.concatenate([x, y], axis=1))
         decided = decide(x, y, levels, compatible=compatible)
         each = zip(where, names, _centres(x), _centres(y), decided, levels, strict=True)
-        sizes = {"runs_baseline": x.shape[1], "runs_candidate": y.shape[1]}
-        results |= {k: _result(sizes, *one) for k, *one in each}
+        for k, name, before, after, (mean, median), level in each:
+            figures: dict[str, Any] = {}
+            for centre, old, new in zip(CENTRES, before, after, strict=True):
+                word = result.WORDS[centre]
+                figures |= {f"{word}_baseline": old, f"{word}_candidate": new}
+                figures[f"speedup_{centre}"] = old / new
+            results[k] = SpeedupTest(
+                name=name,
+                runs_baseline=x.shape[1],
+                runs_candidate=y.shape[1],
+                **figures,
+                mean=mean,
+                median=median,
+                required=level,
+                cautions=result.benchmark_cautions(mean, median),
+            )
     return tuple(results[k] for k in range(len(pairs)))
 
 
@@ -640,22 +649,3 @@ def _centres(rows: Array) -> list[tuple[float, ...]]:
     scaled = np.ldexp(rows, -exponent[:, None])
     columns = (scaled.min(axis=1), scaled.mean(axis=1), np.median(scaled, axis=1))
     return list(zip(*(np.ldexp(column, exponent).tolist() for column in columns), strict=True))
-
-
-def _result(  # noqa: PLR0917 - the columns of `_judge`
-    sizes: Mapping[str, int],
-    name: str | None,
-    before: Sequence[float],
-    after: Sequence[float],
-    decided: tuple[Decision, Decision],
-    level: float | None,
-) -> SpeedupTest:
-    figures: dict[str, Any] = {}
-    for centre, old, new in zip(CENTRES, before, after, strict=True):
-        word = result.WORDS[centre]
-        figures |= {f"{word}_baseline": old, f"{word}_candidate": new}
-        figures[f"speedup_{centre}"] = old / new
-    mean, median = decided
-    said = result.benchmark_cautions(mean, median)
-    known = {**sizes, **figures, "mean": mean, "median": median}
-    return SpeedupTest(name=name, **known, required=level, cautions=said)

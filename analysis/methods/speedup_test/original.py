@@ -34,6 +34,7 @@ from ...data.matrix import PerformanceMatrix
 from ...errors import AnalysisError, UsageError
 from ...pages import as_text, number_format as figures
 from ...pages.model import Block, Caution, Column, Page, Section, Sentence, Table
+from ...words import command_line
 from . import result
 from .compare import Weights, speedup_test_suite
 from .result import Decision, SpeedupSuite, SpeedupTest, Step
@@ -71,42 +72,26 @@ def read_sample(path: Path, file: str) -> Array:
     except UnicodeDecodeError as error:
         why = f"it is no UTF-8 text (byte {error.start})"
         raise BadSampleError(f"File '{file}' is not readable: {why}") from None
-    lines = text.split("\n")
-    values = _at_once(text, lines)
-    if values is None:  # some line needs a closer look
-        each = (_value(file, k, line) for k, line in enumerate(lines, 1) if line.strip())
-        values = np.array(list(each))
-    if not values.size:
+    lines = enumerate(text.split("\n"), 1)
+    values = [_value(file, number, line) for number, line in lines if line.strip()]
+    if not values:
         raise BadSampleError(f"File '{file}' holds no value")
-    return values
-
-
-def _at_once(text: str, lines: list[str]) -> Array | None:
-    """Read the values fast; None where any line needs a closer look."""
-    if not text.isascii() or "_" in text:  # Python's own numbers may hold more than ours
-        return None
-    try:
-        values = np.array([float(line) for line in lines if line and not line.isspace()])
-    except ValueError:
-        return None
-    return values if (np.isfinite(values) & (values > 0)).all() else None
+    return np.array(values)
 
 
 def _value(file: str, number: int, line: str) -> float:
     text = line.strip()
+    if NUMBER.fullmatch(text) and 0 < (value := float(text)) < math.inf:
+        return value
     shown = text if len(text) <= 40 else f"{text[:39]}…"
+    what = f"{shown!r} is not a positive finite number"
     if not NUMBER.fullmatch(text):
         what = f"{shown!r} is not a number"
         if text == "NA":
             what = "NA is not a time; remove the line if this run was never measured"
         elif all(NUMBER.fullmatch(part) for part in re.split(r"[\s,;]+", text) if part):
             what = f"{shown!r} is not one number; write one a line, with a point for decimals"
-        raise BadSampleError(f"File '{file}', line {number}: {what}")
-    value = float(text)
-    if not (math.isfinite(value) and value > 0):
-        what = f"{shown!r} is not a positive finite number"
-        raise BadSampleError(f"File '{file}', line {number}: {what}")
-    return value
+    raise BadSampleError(f"File '{file}', line {number}: {what}")
 
 
 SHOWN = 20  # problems, or benchmarks, that one message lists
@@ -142,7 +127,8 @@ def read_entries(path: Path) -> list[ConfigEntry]:
         raise UsageError(f"the configuration cannot be read: {error.strerror}", str(path)) from None
     except UnicodeDecodeError as error:
         what = f"the configuration is not UTF-8 text (byte {error.start})"
-        fix = f"save it as UTF-8, for example: iconv -f latin1 -t utf-8 {path.name}"
+        words = ("iconv", "-f", "latin1", "-t", "utf-8", str(path))
+        fix = f"save it as UTF-8, for example: {command_line(words)}"
         raise UsageError(what, str(path), fix) from None
     problems: list[_Problem] = []
     entries: list[ConfigEntry] = []

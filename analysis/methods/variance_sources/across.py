@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from ...stats.samples import Array
 
+ResponseKind = Literal["performance", "variation"]
 REFERENCES = (
     "S. Irving et al., Computer comparisons in the presence of performance variation, Frontiers of "
     "Computer Science 2018, section 7",
@@ -135,7 +136,7 @@ class Across:
     )
 
     response: str
-    kind: Literal["performance", "variation"]
+    kind: ResponseKind
     rows: int
     left_out: int
     group: str | None

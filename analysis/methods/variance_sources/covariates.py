@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns import cpu_of
-from ...data.host_record import segment_starts
 from ...data.trial import Trial, require_steady
 from ...errors import AnalysisError, InsufficientDataError
 from ...pages import number_format as figures
@@ -114,7 +113,7 @@ class Covariate:
     of the values. The unit of rates ends with ``/s``, and `count` is what grew: the value before it was
     divided by the run's time. `known_before` tells whether it was fixed before the run, `may_follow` whether
     it may be a consequence of a long run, `of_session` whether it belongs to a session as a whole, whatever
-    it does within one. `spoken` is the name in a sentence, ``environment padding modulo 64``.
+    it does within one.
     """
 
     name: str
@@ -128,12 +127,6 @@ class Covariate:
     may_follow: bool = False
     of_session: bool = False
     count: Array | None = None
-    spoken: str = ""
-
-    def __post_init__(self) -> None:
-        """Say the name as it is spoken everywhere, unless it was given."""
-        if not self.spoken:
-            object.__setattr__(self, "spoken", spoken(self.name))
 
     def of(self, rows: Integers) -> Covariate:
         """Give the same covariate of these rows only."""
@@ -270,9 +263,8 @@ def _cpus_and_time(trial: Trial) -> tuple[list[str | None], Array]:
     """Give each row's CPUs, and the second of the day at which it started."""
     cpus: list[str | None] = [None] * len(trial)
     day_s = np.full(len(trial), np.nan)
-    starts = segment_starts(trial)
-    for k, start in enumerate(starts):
-        end = starts[k + 1].row if k + 1 < len(starts) else len(trial)
+    ends = [*(one.row for one in trial.starts[1:]), len(trial)]
+    for start, end in zip(trial.starts, ends, strict=False):
         mine = slice(start.row, end)
         if start.cpus:
             cpus[mine] = [",".join(map(str, start.cpus))] * (end - start.row)
@@ -366,27 +358,22 @@ def _rate(trial: Trial, count: Array, *, name: str) -> Covariate:
 # --- The runs of all trials that count, with where each belongs and its covariates.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Iterations:
-    """What runs measured of themselves: logarithms, and the place of each one's run."""
-
-    logs: Array
-    run: Integers
+# What runs measured of themselves: logarithms, and the place of each one's run.
+Iterations = tuple[Array, Integers]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CovariateRuns:
     """One entry a run, in the order of trials and of execution.
 
-    `benchmarks`, `variants`, `hosts` and `trials` are names; the arrays of these names hold places among
-    them. `logs` are natural logarithms of the values. `session` and `block` are codes from 0 on, unique over
+    `benchmarks`, `variants` and `trials` are names; `benchmark`, `variant` and `trial` hold places among
+    them, `host` numbers hosts. `logs` are natural logarithms of the values. `session` and `block` are codes from 0 on, unique over
     all trials; a block is -1 where it is unknown. `iterations` are there where runs have several values;
     `cautions` say which runs are left out.
     """
 
     benchmarks: tuple[str, ...]
     variants: tuple[str, ...]
-    hosts: tuple[str, ...]
     trials: tuple[str, ...]
     logs: Array
     benchmark: Integers
@@ -418,48 +405,51 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
         raise AnalysisError(what, fix="look at trials of one kind")
     benchmarks = _names(trial.manifest.benchmarks for trial in trials)
     variants = _names(trial.manifest.variants for trial in trials)
-    hosts = _names([trial.manifest.host_id or trial.manifest.host] for trial in trials)
+    hosts = [trial.manifest.host_id or trial.manifest.host for trial in trials]
     values = [trial.values(metric) for trial in trials]
     used = [t.measured & np.isfinite(v) for t, v in zip(trials, values, strict=True)]
     for trial, mine in zip(trials, used, strict=True):
         require_steady(trial, metric, mine)
-    cell = []
+    cells = []
     for trial in trials:
         ours = np.array([benchmarks.index(name) for name in trial.manifest.benchmarks], np.int64)
         theirs = np.array([variants.index(name) for name in trial.manifest.variants], np.int64)
-        cell.append(ours[trial.benchmark] * len(variants) + theirs[trial.variant])
-    bad = {
-        int(one)
-        for codes, mine, value in zip(cell, used, values, strict=True)
-        for one in np.unique(codes[mine & (value <= 0)])
-    }
-    both = zip(used, cell, strict=True)
-    rows = [np.flatnonzero(mine & ~np.isin(codes, list(bad))) for mine, codes in both]
-    if not sum(row.size for row in rows):
+        cells.append(ours[trial.benchmark] * len(variants) + theirs[trial.variant])
+    each = zip(cells, used, values, strict=True)
+    bad = np.unique(np.concatenate([cell[mine & (value <= 0)] for cell, mine, value in each]))
+    both = zip(used, cells, strict=True)
+    rows = [np.flatnonzero(mine & ~np.isin(cell, bad)) for mine, cell in both]
+    counts = [row.size for row in rows]
+    if not sum(counts):
         what = f"no run has a value of {metric!r} that counts"
         where = ", ".join(str(trial.path) for trial in trials[:3])
         fix = "measure more, or look at the failed runs"
         raise InsufficientDataError(what, where, fix, n=0, needed=1)
-    codes = np.concatenate([c[row] for c, row in zip(cell, rows, strict=True)])
-    counts = [row.size for row in rows]
-    places = (divmod(one, len(variants)) for one in sorted(bad))
-    wrong = [f"{benchmarks[b]} / {variants[v]}" for b, v in places]
-    place = [hosts.index(trial.manifest.host_id or trial.manifest.host) for trial in trials]
-    session, block = _sessions_and_blocks(trials, rows)
+
+    def flat(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([column[row] for column, row in zip(columns, rows, strict=True)])
+
+    codes, of_trial = flat(cells), np.repeat(np.arange(len(trials)), counts)
+    wrong = [f"{benchmarks[k // len(variants)]} / {variants[k % len(variants)]}" for k in bad]
+    # no other tool executes in blocks
+    blocks = [np.where(t.manifest.origin != "imported", t.block, -1) for t in trials]
+    places = np.stack([of_trial, flat([trial.session for trial in trials]), flat(blocks)])
+    session, block = (
+        np.unique(places[:levels], axis=1, return_inverse=True)[1].reshape(-1) for levels in (2, 3)
+    )
     found = [covariates_of(trial, metric) for trial in trials]
     unread = sum(one.iterations for t in trials for one in t.stored.get(metric, {}).values())
     return CovariateRuns(
         benchmarks=benchmarks,
         variants=variants,
-        hosts=hosts,
         trials=tuple(trial.manifest.trial for trial in trials),
-        logs=np.log(np.concatenate([v[row] for v, row in zip(values, rows, strict=True)])),
+        logs=np.log(flat(values)),
         benchmark=codes // len(variants),
         variant=codes % len(variants),
-        host=np.repeat(np.array(place, dtype=np.int64), counts),
-        trial=np.repeat(np.arange(len(trials)), counts),
+        host=np.repeat([hosts.index(name) for name in hosts], counts),
+        trial=of_trial,
         session=session,
-        block=block,
+        block=np.where(places[2] >= 0, block, -1),
         covariates={
             name: _joined([one.get(name) for one in found], rows, several=len(trials) > 1)
             for name in dict.fromkeys(name for one in found for name in one)
@@ -471,22 +461,6 @@ def pooled(trials: Sequence[Trial], metric: str) -> CovariateRuns:
 
 def _names(rows: Iterator[Sequence[str]] | Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in rows for name in row))
-
-
-def _sessions_and_blocks(
-    trials: Sequence[Trial], rows: Sequence[Integers]
-) -> tuple[Integers, Integers]:
-    """Give sessions and blocks numbers over all trials."""
-    sessions, blocks = [], []
-    for k, (trial, row) in enumerate(zip(trials, rows, strict=True)):
-        sessions.append(np.stack([np.full(row.size, k), trial.session[row]]))
-        known = trial.manifest.origin != "imported"  # no other tool executes in blocks
-        block = trial.block[row] if known else np.full(row.size, -1)
-        blocks.append(np.vstack([sessions[-1], block]))
-    where = np.concatenate(blocks, axis=1)
-    session = np.unique(np.concatenate(sessions, axis=1), axis=1, return_inverse=True)[1]
-    block = np.unique(where, axis=1, return_inverse=True)[1]
-    return session.reshape(-1), np.where(where[2] >= 0, block.reshape(-1), -1)
 
 
 def _joined(
@@ -536,13 +510,12 @@ def _iterations(
     flat = np.concatenate(values)
     if flat.size <= before or not (flat > 0).all():
         return None
-    return Iterations(logs=np.log(flat), run=np.concatenate(places))
+    return np.log(flat), np.concatenate(places)
 
 
 def _cautions(
     trials: Sequence[Trial], used: Sequence[Flags], metric: str, unread: int, bad: Sequence[str]
 ) -> tuple[Caution, ...]:
-    """Say which runs are left out, and which values are not looked at."""
     failed = sum(int((one.candidates & (one.outcome != 0)).sum()) for one in trials)
     each = zip(trials, used, strict=True)
     missing = sum(int((one.judged(metric) & ~mine).sum()) for one, mine in each)

@@ -19,17 +19,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
 from ...stats.samples import Array, Flags, Integers, read_only
-
-if TYPE_CHECKING:
-    from .covariates import Covariate, CovariateRuns
-    from .result import EffectOf
+from .covariates import Covariate, CovariateRuns
+from .result import EffectOf
 
 # of the largest: a direction, or a difference within sessions, that is smaller is none
 _SAME = 1e-9
@@ -419,23 +416,14 @@ def _split(
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SessionFits:
-    """How well a factor fits the means of sessions; `fits` is None where they are too few to tell.
-
-    `coordinates` are the means along the factor's directions, `spread` its standard deviation.
-    """
-
-    along: Directions
-    coordinates: Array
-    spread: float
-    fits: Fits | None
-
-
 def between_sessions(
     cell: CellRuns, columns: CovariateColumns, count: int, rng: np.random.Generator
-) -> SessionFits | None:
-    """Hold a factor against the sessions of each trial in other orders."""
+) -> tuple[Directions, Array, float, Fits | None] | None:
+    """Hold a factor against the sessions of each trial in other orders.
+
+    Gives its directions, the means of sessions along them, its standard deviation, and how well it fits;
+    no fit where sessions are too few to tell.
+    """
     trial = np.array([cell.trial[mine[0]] for mine in cell.sessions])
     y = np.array([cell.logs[mine].mean() for mine in cell.sessions])
     table = np.full((len(cell.sessions), columns.table.shape[1]), np.nan)
@@ -461,14 +449,14 @@ def between_sessions(
     spread = math.sqrt(float((table[:, 0] ** 2).sum()) / freedom)
     few = 2 * found.basis.shape[1] > y.size - len(strata)
     if few or 2 / _arrangements(table, strata) > 0.05:  # two of them may fit alike
-        return SessionFits(found, coordinates, spread, None)
+        return found, coordinates, spread, None
     orders = np.empty((count, y.size))
     for mine in strata:
         orders[:, mine] = rng.permuted(np.broadcast_to(y[mine], (count, mine.size)), axis=1)
     drawn = ((orders @ found.basis) ** 2).sum(axis=1) / square
     share, length = float(coordinates @ coordinates) / square, math.sqrt(square)
     fits = Fits(share, drawn, coordinates, length, np.zeros(0), np.full(count, length))
-    return SessionFits(found, coordinates, spread, fits)
+    return found, coordinates, spread, fits
 
 
 def _arrangements(table: Array, strata: list[Integers]) -> float:
@@ -500,33 +488,21 @@ def surprise(fits: Fits, law: Fits | None = None) -> tuple[float, Array]:
     return float(scaled[-1]), scaled[:-1]
 
 
-class FamilyOfTests:
-    """Tests that one answer makes together.
+def stepped_down(tests: Sequence[tuple[float, Array]]) -> list[float]:
+    """Give the p-value of each of the tests of one answer, for all of them together.
 
-    The k-th order of every test is one order of the whole trial: the largest surprise of each says what
-    chance makes of this number of tests, and steps down from the most surprising one [1]_.
+    Each comes with its surprise and those of the other orders. The k-th order of every test is one order
+    of the whole trial: the largest surprise of each says what chance makes of this number of tests, and
+    steps down from the most surprising one [1]_.
     """
-
-    def __init__(self, orders: int) -> None:
-        self._orders = orders
-        self._found: list[float] = []
-        self._drawn: list[NDArray[np.float32]] = []
-
-    def add(self, found: float, drawn: Array) -> None:
-        """Add a test: its surprise, and those of the other orders."""
-        self._found.append(found)
-        self._drawn.append(drawn.astype(np.float32))
-
-    def adjusted(self) -> list[float]:
-        """Give the p-value of each test for the whole family, in the order in which they came."""
-        found = np.array(self._found)
-        order = np.argsort(found, kind="stable")  # the least surprising first
-        largest = np.zeros(self._orders, dtype=np.float32)
-        raised = np.empty(found.size)
-        for place in order:
-            np.maximum(largest, self._drawn[place], out=largest)
-            as_much = int((largest >= found[place] - 1e-4).sum())
-            raised[place] = (as_much + 1) / (self._orders + 1)
-        down = np.maximum.accumulate(raised[order[::-1]])
-        raised[order[::-1]] = down
-        return [float(p) for p in raised]
+    found = np.array([one for one, _ in tests])
+    order = np.argsort(found, kind="stable")  # the least surprising first
+    largest: NDArray[np.float32] = np.zeros(1, dtype=np.float32)
+    raised = np.empty(found.size)
+    for place in order:
+        largest = np.maximum(largest, tests[place][1].astype(np.float32))
+        as_much = int((largest >= found[place] - 1e-4).sum())
+        raised[place] = (as_much + 1) / (largest.size + 1)
+    down = np.maximum.accumulate(raised[order[::-1]])
+    raised[order[::-1]] = down
+    return [float(p) for p in raised]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, get_args
 
@@ -34,7 +34,6 @@ from .factor_orders import (
     CellRuns,
     CovariateColumns,
     Directions,
-    FamilyOfTests,
     Fits,
     Shifts,
     Shuffles,
@@ -42,6 +41,7 @@ from .factor_orders import (
     cell_of,
     columns_of,
     pvalue,
+    stepped_down,
     surprise,
 )
 from .result import ELSEWHERE, Component, Factor, Source, Sources
@@ -197,10 +197,11 @@ def _with_iterations(
 
 def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, float] | None:
     """Give how many iterations these runs have, their variance, and how many a run has."""
-    place = np.full(int(max(iterations.run.max(), rows.max())) + 1, -1)
+    every, of = iterations
+    place = np.full(int(max(of.max(), rows.max())) + 1, -1)
     place[rows] = np.arange(rows.size)
-    mine = place[iterations.run]
-    logs, run = iterations.logs[mine >= 0], mine[mine >= 0]
+    mine = place[of]
+    logs, run = every[mine >= 0], mine[mine >= 0]
     counts = np.bincount(run, minlength=rows.size)
     if logs.size <= rows.size:
         return None
@@ -234,47 +235,6 @@ def _lines(
 _LARGEST = 700.0  # of a logarithm
 
 
-def effect_of(
-    columns: CovariateColumns,
-    found: Directions,
-    along: Array,
-    *,
-    spread: float,
-    fits: Fits | None,
-    confidence: float,
-) -> dict[str, Any]:
-    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
-    lowest: str | None
-    highest: str | None
-    if columns.effect_of == "sd":
-        step, lowest, highest = np.array([spread]), None, None
-    elif columns.either:
-        best = int(np.abs(along).argmax())
-        more = float(along[best]) > 0
-        step = np.zeros(along.size)
-        step[best] = 1.0 if more else -1.0
-        lowest, highest = ELSEWHERE, columns.labels[best]
-        if not more:
-            lowest, highest = highest, lowest
-    else:
-        fitted = columns.places @ (found.back.T @ along)
-        top, bottom = int(fitted.argmax()), int(fitted.argmin())
-        step = columns.places[top] - columns.places[bottom]
-        lowest, highest = columns.labels[bottom], columns.labels[top]
-    turned = found.back @ step
-    log = float(turned @ along)
-    low = high = None
-    if fits is not None:
-        far = float(np.quantile(fits.drawn, confidence, method="higher"))
-        left = max(1 - fits.found, 0.0) * fits.length**2
-        half = math.inf
-        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
-            half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
-        low, high = _ratio(log - half), _ratio(log + half)
-    found_at = {"lowest": lowest, "highest": highest}
-    return {"effect": _ratio(log), "low": low, "high": high, **found_at}
-
-
 def spread_within(column: Array, known: Flags, sessions: tuple[Integers, ...]) -> float:
     """Give the standard deviation of a column within sessions."""
     squares, freedom = 0.0, 0
@@ -290,18 +250,15 @@ def _ratio(log: float) -> float:
     return math.exp(min(max(log, -_LARGEST), _LARGEST))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Witnesses:
-    """A rate and its count, each over its mean: so they differ by the logarithm of the run's time."""
+def witnesses(
+    covariate: Covariate, cell: CellRuns, shifts: Shifts
+) -> tuple[Directions, ...] | None:
+    """Prepare a rate and its count, each over its mean: they differ by the logarithm of the run's time.
 
-    rate: Directions
-    count: Directions
-
-
-def witnesses(covariate: Covariate, cell: CellRuns, shifts: Shifts) -> Witnesses | None:
-    """Prepare a rate and its count; None where the count is constant: its rate is only the run's time."""
+    None where the count is constant: its rate is only the run's time; nothing of what is no rate.
+    """
     if covariate.count is None:
-        return None
+        return ()
     count = replace(covariate, values=covariate.count, count=None)
     if columns_of(count, cell.rows) is None:
         return None
@@ -312,18 +269,17 @@ def witnesses(covariate: Covariate, cell: CellRuns, shifts: Shifts) -> Witnesses
         column = np.where(known, values, 0.0) / float(values[known].mean())
         found.append(shifts.prepared(column[:, None], known))
     rate, of_count = found
-    return None if rate is None or of_count is None else Witnesses(rate, of_count)
+    return None if rate is None or of_count is None else (rate, of_count)
 
 
-def beside_its_count(both: Witnesses, rate: Fits, count: Fits) -> Fits:
+def beside_its_count(both: Sequence[Directions], fits: Sequence[Fits]) -> Fits:
     """Give the smaller of the two shares where both go with the runs in one direction, else 0."""
-    of_rate = _signed(both.rate, rate.along) / rate.length
-    of_count = _signed(both.count, count.along) / count.length
-    found = float(_common(of_rate, of_count)[0])
-    grows = _drawn(both.rate, rate, 1.0)
-    stays = _drawn(both.count, count, -1.0)
-    larger = max((grows, stays), key=lambda shares: int((shares >= found).sum()))
-    return replace(rate, found=found, drawn=larger)
+    shares = [_signed(one, fit.along) / fit.length for one, fit in zip(both, fits, strict=True)]
+    found = float(_common(*shares)[0])
+    # a count that grows with the run, and one that stays
+    drawn = [_drawn(*one) for one in zip(both, fits, (1.0, -1.0), strict=True)]
+    larger = max(drawn, key=lambda shares: int((shares >= found).sum()))
+    return replace(fits[0], found=found, drawn=larger)
 
 
 def _signed(one: Directions, values: Array) -> Array:
@@ -347,26 +303,18 @@ def _common(a: Array, b: Array) -> Array:
 
 
 class _Suspect(NamedTuple):
-    """A factor that a cell can tell something of; of a rate, it and what it was made of."""
+    """A factor that a cell can tell something of; of a rate with the directions of it and of its count."""
 
     covariate: Covariate
     columns: CovariateColumns
-    found: Directions
-    witnesses: Witnesses | None
-
-    @property
-    def directions(self) -> tuple[Directions, ...]:
-        """All directions whose fit is asked for."""
-        both = self.witnesses
-        return (self.found,) if both is None else (self.found, both.rate, both.count)
+    directions: tuple[Directions, ...] = ()
 
 
 class _Tested(NamedTuple):
-    """What is found of a factor, before it is adjusted for the number of all."""
+    """What is found of a factor before it is adjusted; no surprise where the design cannot tell."""
 
     factor: Factor
-    surprise: float
-    drawn: Array | None  # None where the design cannot tell
+    surprise: tuple[float, Array] | None
 
 
 class FactorQuestion(NamedTuple):
@@ -408,15 +356,11 @@ def factors_of(
         prefer="processes",
     )
     found = [one for of_cell in by_cell for one in of_cell]
-    family = FamilyOfTests(asked.permutations)
-    for one in found:
-        if one.drawn is not None:
-            family.add(one.surprise, one.drawn)
-    adjusted = iter(family.adjusted())
+    raised = iter(stepped_down([one.surprise for one in found if one.surprise is not None]))
     factors = tuple(
         one.factor
-        if one.drawn is None
-        else replace(one.factor, pvalue_adjusted=max(next(adjusted), one.factor.pvalue or 0.0))
+        if one.surprise is None
+        else replace(one.factor, pvalue_adjusted=max(next(raised), one.factor.pvalue or 0.0))
         for one in found
     )
     return factors, _cautions(runs, factors, short)
@@ -430,7 +374,7 @@ def _of_cell(
     shifts = Shifts(cell, asked.permutations, asked.stream("shifts", cell))
     drawn: list[_Suspect] = []
     seen: list[_Suspect] = []
-    apart: list[tuple[Covariate, CovariateColumns]] = []
+    apart: list[_Suspect] = []
     for covariate in suspects:
         columns = _columns(covariate, cell)
         if columns is None:
@@ -438,23 +382,23 @@ def _of_cell(
         randomized = covariate.kind == "randomized"
         orders = shuffles if randomized else shifts
         if covariate.of_session or not columns.vary_within(cell.sessions):
-            apart.append((covariate, columns))
+            apart.append(_Suspect(covariate, columns))
             continue
         found = orders.prepared(columns.table, columns.known, either=columns.either)
         room = (cell.rows.size - len(cell.sessions)) // 2  # more directions would explain anything
         if found is None or (not found.either and found.basis.shape[1] > room):
             continue  # nothing is left without its trend, or it has a level for every few runs
         both = witnesses(covariate, cell, shifts)
-        if covariate.count is not None and both is None:
+        if both is None:
             continue  # the count is constant: its rate is nothing but the run's time
-        (drawn if randomized else seen).append(_Suspect(covariate, columns, found, both))
+        (drawn if randomized else seen).append(_Suspect(covariate, columns, (found, *both)))
     tested: list[_Tested | None] = []
     for those, orders in ((drawn, shuffles), (seen, shifts)):
         fits = iter(orders.fits([direction for one in those for direction in one.directions]))
         for one in those:
             mine = [next(fits) for _ in one.directions]
             tested.append(_tested(cell, one, mine, asked.confidence))
-    tested += (_between(cell, covariate, columns, asked) for covariate, columns in apart)
+    tested += (_between(cell, one, asked) for one in apart)
     return [one for one in tested if one is not None]
 
 
@@ -468,52 +412,84 @@ def _columns(covariate: Covariate, cell: CellRuns) -> CovariateColumns | None:
 
 
 def _tested(cell: CellRuns, one: _Suspect, fits: Sequence[Fits], confidence: float) -> _Tested:
-    own = known = fits[0]
-    if one.witnesses is not None:
-        known = beside_its_count(one.witnesses, fits[1], fits[2])
+    (found, *both), (own, *others) = one.directions, fits
+    known = beside_its_count(both, others) if both else own
     spread = spread_within(one.columns.table[:, 0], one.columns.known, cell.sessions)
     sure: dict[str, Any] = {"spread": spread, "fits": own, "confidence": confidence}
-    effect = effect_of(one.columns, one.found, own.along, **sure)
-    factor = _factor(cell, one.covariate, one.columns, effect, pvalue(known))
-    return _Tested(factor, *surprise(known, own))
+    factor = _factor(cell, one, found, own.along, **sure)
+    return _Tested(replace(factor, pvalue=pvalue(known)), surprise(known, own))
 
 
-def _between(
-    cell: CellRuns, covariate: Covariate, columns: CovariateColumns, asked: FactorQuestion
-) -> _Tested | None:
-    if columns.either:  # windows of a circle are for runs: sessions are too few for all of them
+def _between(cell: CellRuns, one: _Suspect, asked: FactorQuestion) -> _Tested | None:
+    if one.columns.either:  # windows of a circle are for runs: sessions are too few for all of them
         return None
-    rng = asked.stream("sessions", cell, covariate.name)
-    known = between_sessions(cell, columns, asked.permutations, rng)
+    rng = asked.stream("sessions", cell, one.covariate.name)
+    known = between_sessions(cell, one.columns, asked.permutations, rng)
     if known is None:
         return None
-    fits = None if covariate.name == "session" else known.fits
-    sure: dict[str, Any] = {"spread": known.spread, "fits": fits, "confidence": asked.confidence}
-    effect = effect_of(columns, known.along, known.coordinates, **sure)
+    found, along, spread, fits = known
+    fits = None if one.covariate.name == "session" else fits
+    sure: dict[str, Any] = {"spread": spread, "fits": fits, "confidence": asked.confidence}
+    factor = _factor(cell, one, found, along, **sure)
     if fits is not None:
-        factor = _factor(cell, covariate, columns, effect, pvalue(fits))
-        return _Tested(factor, *surprise(fits))
-    if columns.effect_of != "levels":  # a slope through so few sessions is none
-        effect |= dict.fromkeys(("effect", "lowest", "highest"))
-    return _Tested(_factor(cell, covariate, columns, effect, None), 0.0, None)
+        return _Tested(replace(factor, pvalue=pvalue(fits)), surprise(fits))
+    if factor.effect_of != "levels":  # a slope through so few sessions is none
+        factor = replace(factor, effect=None, lowest=None, highest=None)
+    return _Tested(factor, None)
 
 
 def _factor(
     cell: CellRuns,
-    covariate: Covariate,
-    columns: CovariateColumns,
-    effect: Mapping[str, Any],
-    p: float | None,
+    one: _Suspect,
+    found: Directions,
+    along: Array,
+    *,
+    spread: float,
+    fits: Fits | None,
+    confidence: float,
 ) -> Factor:
+    """Compare the level with the highest values to that with the lowest, or a step of one deviation."""
+    columns, covariate = one.columns, one.covariate
+    lowest: str | None
+    highest: str | None
+    if columns.effect_of == "sd":
+        step, lowest, highest = np.array([spread]), None, None
+    elif columns.either:
+        best = int(np.abs(along).argmax())
+        more = float(along[best]) > 0
+        step = np.zeros(along.size)
+        step[best] = 1.0 if more else -1.0
+        lowest, highest = ELSEWHERE, columns.labels[best]
+        if not more:
+            lowest, highest = highest, lowest
+    else:
+        fitted = columns.places @ (found.back.T @ along)
+        top, bottom = int(fitted.argmax()), int(fitted.argmin())
+        step = columns.places[top] - columns.places[bottom]
+        lowest, highest = columns.labels[bottom], columns.labels[top]
+    turned = found.back @ step
+    log = float(turned @ along)
+    low = high = None
+    if fits is not None:
+        far = float(np.quantile(fits.drawn, confidence, method="higher"))
+        left = max(1 - fits.found, 0.0) * fits.length**2
+        half = math.inf
+        if far < 1 - 1e-9:  # a share that is nearer to 1 leaves nothing
+            half = math.sqrt(float(turned @ turned) * left * far / (1 - far))
+        low, high = _ratio(log - half), _ratio(log + half)
     return Factor(
         benchmark=cell.benchmark,
         variant=cell.variant,
         factor=covariate.name,
         kind=covariate.kind,
+        effect=_ratio(log),
         effect_of=columns.effect_of,
-        **effect,
+        low=low,
+        high=high,
+        lowest=lowest,
+        highest=highest,
         runs=int(columns.known.sum()),
-        pvalue=p,
+        pvalue=None,
         pvalue_adjusted=None,
         known_before=covariate.known_before,
         causal=covariate.kind == "randomized",

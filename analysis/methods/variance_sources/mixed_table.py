@@ -11,9 +11,10 @@ import numbers as number_kinds
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...data.number_text import SAY, Decimal, commas_of, is_numeric, number_in, two_readings
 from ...data.opening import Opened, open_foreign
@@ -22,9 +23,6 @@ from ...pages import number_format as figures
 from ...pages.model import Caution
 from ...stats.samples import read_only
 from ...words import Name
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 UNKNOWN = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>"})  # among numbers
 _MOSTLY = 0.9  # share of numbers, from which texts among them are worth a word
@@ -126,7 +124,6 @@ def mixed_table(table: object) -> MixedTable:
 
 
 def _of_cells(name: str, cells: Sequence[Any]) -> TableColumn:
-    """Make a column of values of any type."""
     known = [None if _is_unknown(cell) else cell for cell in cells]
     there = [cell for cell in known if cell is not None]
     number: Callable[[Any], float] = float

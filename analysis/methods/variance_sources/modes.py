@@ -27,7 +27,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from ...stats.arguments import stream
 from ...stats.multiplicity import adjusted
 from ...stats.samples import Array, Flags, Indices, Integers
 from ...stats.workers import Progress, in_order
-from .covariates import AS_LEVELS, Covariate, as_levels, spoken
+from .covariates import AS_LEVELS, Covariate, Kind, Scale, as_levels, spoken
 from .result import ClassesBy, Mode, ModeClass
 
 Labels = NDArray[np.int8]
@@ -51,25 +51,18 @@ def within(sessions: Integers) -> tuple[Indices, ...]:
     return tuple(np.flatnonzero(sessions == one) for one in dict.fromkeys(sessions.tolist()))
 
 
-def permuted(
-    labels: Labels, sessions: Sequence[Indices], count: int, rng: np.random.Generator
+def other_orders(
+    labels: Labels, sessions: Sequence[Indices], count: int, rng: np.random.Generator, kind: Kind
 ) -> Labels:
-    """Give `count` orders of the labels, each drawn from all orders within the sessions."""
+    """Give `count` orders of the labels, drawn within the sessions: of what was seen each session is turned."""
     found = np.empty((count, labels.size), dtype=np.int8)
     for runs in sessions:
-        places = np.argsort(rng.random((count, runs.size)), axis=1)
+        if kind == "randomized":
+            places = np.argsort(rng.random((count, runs.size)), axis=1)
+        else:
+            by = rng.integers(runs.size, size=(count, 1))
+            places = (np.arange(runs.size) + by) % runs.size
         found[:, runs] = labels[runs][places]
-    return found
-
-
-def turned(
-    labels: Labels, sessions: Sequence[Indices], count: int, rng: np.random.Generator
-) -> Labels:
-    """Give `count` orders in which each session was turned by a number of runs drawn for it."""
-    found = np.empty((count, labels.size), dtype=np.int8)
-    for runs in sessions:
-        by = rng.integers(runs.size, size=(count, 1))
-        found[:, runs] = labels[runs][(np.arange(runs.size) + by) % runs.size]
     return found
 
 
@@ -89,7 +82,6 @@ def detrended(values: Array, sessions: Sequence[Indices]) -> Array:
     return found
 
 
-Shape = Literal["arc", "threshold", "levels"]
 _NO_SHARE = 1e-12
 
 
@@ -101,7 +93,7 @@ class OrderedValues:
     at one of `starts` in it. `period` is that of a circle.
     """
 
-    shape: Shape
+    scale: Scale
     period: float | None
     known: Indices
     starts: Indices
@@ -117,7 +109,7 @@ class Rule:
     the next value outside; `levels` those of a category, `period` that of a circle.
     """
 
-    shape: Shape
+    scale: Scale
     first: float | None = None
     last: float | None = None
     low: float | None = None
@@ -127,10 +119,10 @@ class Rule:
 
     def names(self, values: Array) -> Flags:
         """Tell which values are in the set; an unknown one (nan) never is."""
-        if self.shape == "levels":
+        if self.scale == "levels":
             return np.isin(values, self.levels)
         with np.errstate(invalid="ignore"):
-            if self.shape == "threshold":
+            if self.scale == "numeric":
                 low = -np.inf if self.low is None else self.low
                 high = np.inf if self.high is None else self.high
                 inside: Flags = (values >= low) & (values < high)
@@ -140,13 +132,13 @@ class Rule:
         return inside
 
 
-def places_of(values: Array, shape: Shape, period: float | None = None) -> OrderedValues:
+def places_of(values: Array, scale: Scale, period: float | None = None) -> OrderedValues:
     """Put the values of a covariate in order; unknown ones (nan) are left out."""
-    taken = values if shape != "arc" or period is None else np.mod(values, period)
+    taken = values if scale != "circular" or period is None else np.mod(values, period)
     known = np.flatnonzero(np.isfinite(taken))
     known = known[np.argsort(taken[known], kind="stable")]
     different, starts = np.unique(taken[known], return_index=True)
-    return OrderedValues(shape, period if shape == "arc" else None, known, starts, different)
+    return OrderedValues(scale, period, known, starts, different)
 
 
 def _sums(places: OrderedValues, inside: Flags, outside: Flags) -> Array:
@@ -167,9 +159,9 @@ def largest_j(places: OrderedValues, inside: Flags, outside: Flags) -> Array:
     if places.different.size < 2:
         return np.zeros(inside.shape[0])
     sums = _sums(places, inside, outside)
-    if places.shape == "levels":
+    if places.scale == "levels":
         return np.asarray(np.maximum(np.diff(sums, axis=1, prepend=0.0), 0.0).sum(axis=1))
-    if places.shape == "threshold":
+    if places.scale == "numeric":
         return np.asarray(np.abs(sums[:, :-1]).max(axis=1))
     return np.asarray(np.maximum(sums.max(axis=1), 0.0) - np.minimum(sums.min(axis=1), 0.0))
 
@@ -180,18 +172,18 @@ def best_rule(places: OrderedValues, inside: Flags, outside: Flags) -> Rule | No
     if values.size < 2:
         return None
     sums = _sums(places, inside[None], outside[None])[0]
-    if places.shape == "levels":
+    if places.scale == "levels":
         levels = tuple(values[np.diff(sums, prepend=0.0) > _NO_SHARE].tolist())
-        return Rule(shape="levels", levels=levels) if levels else None
+        return Rule(scale="levels", levels=levels) if levels else None
     sums = sums[:-1]
     if not np.abs(sums).max() > _NO_SHARE:
         return None
-    if places.shape == "threshold":
+    if places.scale == "numeric":
         at = int(np.abs(sums).argmax())
         border = float(values[at] + values[at + 1]) / 2
         if sums[at] > 0:
-            return Rule(shape="threshold", last=float(values[at]), high=border)
-        return Rule(shape="threshold", first=float(values[at + 1]), low=border)
+            return Rule(scale="numeric", last=float(values[at]), high=border)
+        return Rule(scale="numeric", first=float(values[at + 1]), low=border)
     return _arc(places, np.concatenate(([0.0], sums)))
 
 
@@ -203,13 +195,12 @@ def _arc(places: OrderedValues, before: Array) -> Rule:
     last = (after - 1) % n
 
     def border(at: int) -> float:
-        """Halfway between a value and the one before it on the circle."""
         left, right = float(values[at - 1]), float(values[at])
         gap = (right - left) % period or period
         return (right - gap / 2) % period
 
     return Rule(
-        shape="arc",
+        scale="circular",
         first=float(values[first]),
         last=float(values[last]),
         low=border(first),
@@ -236,20 +227,28 @@ def _arc(places: OrderedValues, before: Array) -> Rule:
 LEAST = 10  # runs of a mode, or nothing is said of it
 # orders, and the p-value beyond which no more are drawn
 _PERMUTATION_STEPS = ((499, 0.05), (4_999, 0.01))
-_SHAPES: Mapping[str, Shape] = {"numeric": "threshold", "circular": "arc", "levels": "levels"}
 _CHUNK = 4_000_000  # labels held at a time
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Labelled:
-    """The runs of a cell in their order: the session of each, and its mode.
+class ModalRuns:
+    """The runs of one cell that have modes, in the order of execution.
 
-    Modes are counted from 0 by mean; -1 of a run that belongs to none.
+    `rows` are theirs in the trial, `values` in the metric's unit, `sessions` the session of each, `labels`
+    its mode, counted from 0 by mean (-1: it belongs to none), which `by` tells apart. `covariates` are of
+    all rows of the trial.
     """
 
+    benchmark: str
+    variant: str
+    trial: str
+    rows: Indices
+    values: Array
     sessions: Integers
-    labels: Labels
+    labels: NDArray[np.int8]
+    by: ClassesBy
+    covariates: Mapping[str, Covariate]
 
     @property
     def modes(self) -> tuple[int, ...]:
@@ -258,6 +257,22 @@ class Labelled:
         if counts.size == 2:
             return (0,) if counts[0] < counts[1] else (1,)
         return tuple(range(counts.size))
+
+    def plain(self) -> Mode:
+        """Give the modes as they are, before any factor is looked at."""
+        each = (self.labels == k for k in range(int(self.labels.max()) + 1))
+        classes = tuple(
+            ModeClass(mean=float(self.values[own].mean()), share=float(own.sum()) / own.size)
+            for own in each
+        )
+        return Mode(
+            benchmark=self.benchmark,
+            variant=self.variant,
+            trial=self.trial,
+            classes=classes,
+            classes_by=self.by,
+            aside=int((self.labels < 0).sum()),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,12 +297,12 @@ class Separation:
 
 
 def separation(
-    cell: Labelled, suspect: Covariate, *, permutations: int, rng: np.random.Generator
+    cell: ModalRuns, suspect: Covariate, *, permutations: int, rng: np.random.Generator
 ) -> Separation | None:
     """Measure how well a covariate of a cell's runs separates the modes, against other orders of them."""
     sessions = within(cell.sessions)
     tested = suspect.values
-    if _SHAPES[suspect.scale] == "threshold" and suspect.kind != "randomized":
+    if suspect.scale == "numeric" and suspect.kind != "randomized":
         tested = detrended(tested, sessions)
     known = cell.labels[(cell.labels >= 0) & np.isfinite(tested)]
     counts = np.bincount(known, minlength=int(cell.labels.max()) + 1)
@@ -295,12 +310,11 @@ def separation(
         return None
     statistics = _statistics(cell, suspect, tested, sessions)
     observed = [one(cell.labels[None])[0] for one in statistics]
-    draw = permuted if suspect.kind == "randomized" else turned
     k, done, pvalue = np.zeros(len(statistics), dtype=np.int64), 0, 0.0
     for wanted, hopeless in (*_PERMUTATION_STEPS, (permutations, 1.0)):
         while done < min(wanted, permutations):
             rows = min(min(wanted, permutations) - done, max(1, _CHUNK // cell.labels.size))
-            orders = draw(cell.labels, sessions, rows, rng)
+            orders = other_orders(cell.labels, sessions, rows, rng, suspect.kind)
             k += [
                 int((one(orders) >= least - _ROUNDING).sum())
                 for one, least in zip(statistics, observed, strict=True)
@@ -320,28 +334,24 @@ def separation(
     return replace(found, pvalue=1.0)
 
 
-def _sides(cell: Labelled, values: Array, mode: int) -> tuple[Flags, Flags]:
+def _sides(cell: ModalRuns, values: Array, mode: int) -> tuple[Flags, Flags]:
     known = np.isfinite(values)
     return (cell.labels == mode) & known, (cell.labels >= 0) & (cell.labels != mode) & known
 
 
 def _statistics(
-    cell: Labelled, suspect: Covariate, tested: Array, sessions: Sequence[Indices]
-) -> tuple[Callable[[Labels], Array], ...]:
+    cell: ModalRuns, suspect: Covariate, tested: Array, sessions: Sequence[Indices]
+) -> list[Callable[[Labels], Array]]:
     """Give what is to be as large in other orders: for each labelling, the largest over the modes."""
-    places = places_of(tested, _SHAPES[suspect.scale], suspect.period)
+    each = [partial(largest_j, places_of(tested, suspect.scale, suspect.period))]
+    if suspect.count is not None:
+        each = [partial(_apart, x) for x in (tested, detrended(suspect.count, sessions))]
 
-    def best(labels: Labels, each: Callable[[Flags, Flags], Array]) -> Array:
-        found = [each(labels == mode, (labels >= 0) & (labels != mode)) for mode in cell.modes]
+    def best(labels: Labels, one: Callable[[Flags, Flags], Array]) -> Array:
+        found = [one(labels == mode, (labels >= 0) & (labels != mode)) for mode in cell.modes]
         return np.asarray(np.max(found, axis=0), dtype=np.float64)
 
-    if suspect.count is None:
-        return (lambda labels: best(labels, partial(largest_j, places)),)
-    count = detrended(suspect.count, sessions)
-    return (
-        lambda labels: best(labels, partial(_apart, tested)),
-        lambda labels: best(labels, partial(_apart, count)),
-    )
+    return [partial(best, one=one) for one in each]
 
 
 def _apart(values: Array, inside: Flags, outside: Flags) -> Array:
@@ -361,10 +371,9 @@ def _apart(values: Array, inside: Flags, outside: Flags) -> Array:
 
 
 def _described(
-    cell: Labelled, suspect: Covariate, sessions: Sequence[Indices], pvalue: float
+    cell: ModalRuns, suspect: Covariate, sessions: Sequence[Indices], pvalue: float
 ) -> Separation | None:
-    """Find the mode that the covariate tells best, as it was measured, and say how well."""
-    places = places_of(suspect.values, _SHAPES[suspect.scale], suspect.period)
+    places = places_of(suspect.values, suspect.scale, suspect.period)
     sides = {mode: _sides(cell, suspect.values, mode) for mode in cell.modes}
     worth = {mode: float(largest_j(places, a[None], b[None])[0]) for mode, (a, b) in sides.items()}
     if not worth:
@@ -398,7 +407,7 @@ def _held_out(
         held[part] = True
         taken = suspect.values.copy()
         taken[held] = np.nan
-        places = places_of(taken, _SHAPES[suspect.scale], suspect.period)
+        places = places_of(taken, suspect.scale, suspect.period)
         rule = best_rule(places, inside & ~held, outside & ~held)
         if rule is None:
             continue  # names no run
@@ -438,14 +447,14 @@ def sentence_of(mode: Mode, covariate: Covariate, found: Separation) -> str:
 def values_of(covariate: Covariate, rule: Rule) -> str:
     """Say what a covariate's values are inside a rule: ``padding of 13 to 28 modulo 64``."""
     whole = spoken(covariate.name)
-    if rule.shape == "levels":
+    if rule.scale == "levels":
         labels = [covariate.labels[int(level)] for level in rule.levels]
         names = [one if one.replace(",", "").isdigit() else f"'{one}'" for one in labels]
         if 1 < len(names) <= 5:
             return f"{whole} {', '.join(names[:-1])} or {names[-1]}"
         return f"{whole} {figures.listed(names, 5)}"
     name, modulo, period = whole.partition(" modulo ")
-    if rule.shape == "arc":
+    if rule.scale == "circular":
         unit = "" if modulo else covariate.unit
         first, last = (_number(end or 0.0, unit) for end in (rule.first, rule.last))
         return f"{name} of {first if first == last else f'{first} to {last}'}{modulo}{period}"
@@ -455,7 +464,6 @@ def values_of(covariate: Covariate, rule: Rule) -> str:
 
 
 def _number(value: float, unit: str) -> str:
-    """Write a value: whole ones as they are, others with few digits."""
     if unit in {"s", "B", "bytes"} and value != round(value):
         return figures.quantity(value, _UNITS.get(unit, unit))
     text = f"{value:,.0f}" if value == round(value) else figures.significant(value, 4)
@@ -477,42 +485,6 @@ _STEPS = 2  # orders in one of the smallest adjusted p-value that counts
 _MOST = 200_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ModalRuns:
-    """The runs of one cell that have modes, in the order of execution.
-
-    `rows` are theirs in the trial, `values` in the metric's unit, `sessions` the session of each, `labels`
-    its mode, counted from 0 by mean (-1: it belongs to none), which `by` tells apart. `covariates` are of
-    all rows of the trial.
-    """
-
-    benchmark: str
-    variant: str
-    trial: str
-    rows: Indices
-    values: Array
-    sessions: Integers
-    labels: NDArray[np.int8]
-    by: ClassesBy
-    covariates: Mapping[str, Covariate]
-
-    def plain(self) -> Mode:
-        """Give the modes as they are, before any factor is looked at."""
-        each = (self.labels == k for k in range(int(self.labels.max()) + 1))
-        classes = tuple(
-            ModeClass(mean=float(self.values[own].mean()), share=float(own.sum()) / own.size)
-            for own in each
-        )
-        return Mode(
-            benchmark=self.benchmark,
-            variant=self.variant,
-            trial=self.trial,
-            classes=classes,
-            classes_by=self.by,
-            aside=int((self.labels < 0).sum()),
-        )
-
-
 class _Tested(NamedTuple):
     covariate: Covariate
     found: Separation
@@ -531,24 +503,14 @@ def explained(
     root = int(rng.integers(2**63))
     asked = [(place, one) for place, cell in enumerate(cells) for one in _suspects(cell)]
     orders = max(permutations, min(_MOST, math.ceil(_STEPS * len(asked) / risk)))
+    alone = [replace(cell, covariates={}) for cell in cells]
     answers = in_order(
         partial(_separated, permutations=orders, root=root),
-        (
-            (
-                Labelled(sessions=cell.sessions, labels=cell.labels),
-                one.of(cell.rows),
-                (cell.trial, cell.benchmark, cell.variant, one.name),
-            )
-            for cell, one in ((cells[place], one) for place, one in asked)
-        ),
+        ((alone[place], one.of(cells[place].rows)) for place, one in asked),
         workers=workers,
         prefer="processes",
     )
-    tested = [
-        (place, covariate, found)
-        for (place, covariate), found in zip(asked, answers, strict=True)
-        if found is not None
-    ]
+    tested = [(*both, x) for both, x in zip(asked, answers, strict=True) if x is not None]
     by_cell: list[list[_Tested]] = [[] for _ in cells]
     raised = adjusted([found.pvalue for *_, found in tested]).tolist()
     for (place, covariate, found), pvalue in zip(tested, raised, strict=True):
@@ -557,15 +519,12 @@ def explained(
     return tuple(map(_explained, cells, by_cell))
 
 
-_Asked = tuple[Labelled, Covariate, tuple[str, ...]]  # the last are the names of its stream
-
-
 def _separated(
-    asked: _Asked, _going_on: Progress, *, permutations: int, root: int
+    asked: tuple[ModalRuns, Covariate], _going_on: Progress, *, permutations: int, root: int
 ) -> Separation | None:
-    """Ask how well one covariate separates the modes of one cell."""
-    labelled, suspect, names = asked
-    return separation(labelled, suspect, permutations=permutations, rng=stream(root, *names))
+    cell, suspect = asked
+    rng = stream(root, cell.trial, cell.benchmark, cell.variant, suspect.name)
+    return separation(cell, suspect, permutations=permutations, rng=rng)
 
 
 def _suspects(cell: ModalRuns) -> Iterator[Covariate]:

@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
@@ -33,9 +33,7 @@ from threadpoolctl import threadpool_limits  # scikit-learn brings it along
 from ...stats.samples import Array, Indices
 from ...stats.workers import Progress, in_order
 from .across import Agreement, Dependence, DependencePoint, Importance, Influence
-
-if TYPE_CHECKING:
-    from .mixed_table import TableColumn
+from .mixed_table import TableColumn
 
 RESAMPLES = 2000
 MOST_TREES = 200

@@ -209,7 +209,6 @@ def component_sections(found: Sources) -> tuple[Section, ...]:
 
 
 def _component_text(groups: _Groups) -> Iterator[str]:
-    """Say of each variant where its variance lies, benchmarks aside."""
     whole = {key: parts for key, parts in groups.items() if key[0] is None}
     for (bench, variant), parts in (whole or (groups if len(groups) == 1 else {})).items():
         inside = {name: one.sd**2 for name, one in parts.items() if name != "benchmark"}

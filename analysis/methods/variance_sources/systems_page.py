@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,9 @@ from ...pages import number_format as figures
 from ...pages.model import Block, Cell, Figure, Section, Value, section, table_of
 from ...plots.axes import Axes, Picture, Scale, Sheet, quantity_scale, quantity_ticks, rows_down
 from ...plots.chart import arranged, stacked
+from ...stats.samples import Array
 from ...words import Name
-
-if TYPE_CHECKING:
-    from ...stats.samples import Array
-    from .across import Across, Agreement, Dependence, DependencePoint
-
+from .across import Across, Agreement, Dependence, DependencePoint
 
 _SHOWN = 12  # covariates in a table
 
@@ -235,7 +232,6 @@ def _bars(found: Across) -> Axes:
 
 
 def _curve(one: Dependence) -> Axes:
-    """Draw the mean prediction over a covariate: a line with a band, or a dot for each level."""
     points = one.points if one.kind == "numeric" else one.points[:_LEVELS]
     means, sds = np.array([p.mean for p in points]), np.array([p.sd or 0.0 for p in points])
     low, high, title = means - sds, means + sds, f"{Name(one.factor):.32}"

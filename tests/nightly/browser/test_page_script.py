@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from markupsafe import Markup
 
-from analysis.plots import dots, plot
 from analysis.plots.axes import Scale, read_out
+from analysis.plots.marks import Area, Dots, plot
 from analysis.report import assembling as shell
 from analysis.report.assembling import Chapter, Report, html_page
 from tests.processes import wait_until
@@ -28,7 +28,7 @@ def sample(anchor: str, title: str) -> Chapter:
 
 def markup(anchor: str) -> Markup:
     scale = Scale(0.010, 0.100, log=True)
-    cloud = dots([(0.5, scale.at(0.042))], "", top=0, height=100, axis=read_out(scale, "s"))
+    cloud = Dots([(0.5, scale.at(0.042))], "", Area(0, 100, axis=read_out(scale, "s")))
     rows = "".join(
         f'<tr><th scope="row">{name}</th><td data-sort="{value}">{text}</td></tr>'
         for name, value, text in (

@@ -29,6 +29,7 @@ from analysis.words import (
     PLACEHOLDER,
     Name,
     alike,
+    cells,
     command_line,
     next_lines,
     normal,
@@ -52,6 +53,8 @@ def test_long_names_are_cut_in_their_middle():
 @pytest.mark.parametrize("width", range(2, 30))
 def test_what_is_cut_has_the_width_that_was_asked_for(width):
     assert len(shorten("x" * 40, width)) == width
+    assert width - 2 <= cells(shorten("版" * 20, width)) <= width  # two columns each
+    assert shorten("e\u0301" * 40, 40) == "e\u0301" * 40  # one column each
 
 
 @pytest.mark.parametrize(
@@ -317,6 +320,7 @@ def test_a_name_with_a_dash_is_no_option_of_the_command():
     line = command_line(("fairtrial", "verdict", "-a b", "--variant", "-O2", "-q", "-o", "-"))
     assert line == "fairtrial verdict './-a b' --variant=-O2 -q -o -"
     assert next_lines(("fairtrial", "verdict", "-x y")) == ["next  fairtrial verdict './-x y'"]
+    assert command_line(("df", "-h", "-x $(y)")) == "df -h './-x $(y)'"
     assert (
         command_line(("gcc", "-O2", "-x.c")) == "gcc -O2 -x.c"
     )  # of other programs nothing is known

@@ -6,10 +6,12 @@ import contextlib
 import errno
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from importlib.machinery import PathFinder
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -39,6 +41,7 @@ from harness.errors import (
 )
 from harness.launch.matching import Interrupted
 
+ROOT = Path(__file__).parents[3]
 WRONG = Problem(what="unknown key 'x'", where="c.yaml:1:1")
 
 
@@ -332,6 +335,17 @@ def test_a_signal_asks_every_command_to_stop(tmp_path, main, code, number):
     command = [sys.executable, "-m", "planted"]
     done = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_a_limit_of_files_leaves_no_half_of_a_module_for_the_next_start(tmp_path):
+    for room in ("harness", "analysis"):
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=shutil.ignore_patterns("__pycache__"))
+    start = [sys.executable, "-m", "harness", "run", ROOT / "configs/quickstart.yaml", "--dry-run"]
+    own = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
+    for limit in ("40", "unlimited"):  # of half a kB, or a whole one
+        command = ["sh", "-c", f'ulimit -f {limit}; exec "$@"', "sh", *start]
+        done = subprocess.run(command, check=False, cwd=tmp_path, env=own, capture_output=True)
+        assert done.returncode == 0, done.stderr
 
 
 WRITTEN = {

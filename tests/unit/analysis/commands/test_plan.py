@@ -83,14 +83,16 @@ def pilot(synthetic, tmp_path):
 def fleet(fleet_folder, synthetic):
     """Write a fleet of four hosts, of which the first has not been measured."""
 
-    def make(*candidates):
+    def make(*candidates, benchmarks="x", more=""):
         folder = fleet_folder(names := [f"lab{k}" for k in range(1, 5)])
         rng = np.random.default_rng(5)
         for name in names[1:]:
             times = {
-                side: {"x": np.exp(rng.normal(0, 0.01, 12)).tolist()}
+                side: {one: np.exp(rng.normal(0, 0.01, 12)).tolist() for one in benchmarks}
                 for side in ("old", *candidates)
             }
+            for k, side in enumerate(times) if name == "lab3" else ():
+                times[side] |= dict.fromkeys(more, [k + 1.0] * 12)
             synthetic(times, sessions=3, host=name, trial=f"t-{name}").write(folder / name)
         return folder
 
@@ -102,6 +104,14 @@ def test_hosts_that_are_not_there_hide_no_other(fleet):
     plan = json.loads(execute("plan", str(fleet("new")), "--json", *caps)[1])
     assert plan["pilot_hosts"] == 3
     assert any("lab1" in caution for caution in plan["cautions"])
+
+
+def test_a_benchmark_that_one_host_has_is_in_no_mean(fleet):
+    caps = ("--max-hosts", "6", "--max-sessions", "3", "--max-runs", "4")
+    folder = fleet("new", benchmarks="xy", more="z")
+    x, y, these = json.loads(execute("plan", str(folder), "--json", *caps)[1])["lines"]
+    assert (x["name"], y["name"], these["name"]) == ("x", "y", "these")
+    assert these["mean"] == pytest.approx((x["mean"] + y["mean"]) / 2)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 from analysis.data.host_record import (
     HostNote,
-    RecordedProgram,
     builds_each_session,
     campaign_text,
     kept_from,
@@ -18,7 +17,6 @@ from analysis.data.host_record import (
     read_environments,
     read_excerpt,
     read_notes,
-    read_programs,
     settings_of,
     without_homes,
 )
@@ -39,13 +37,11 @@ def test_findings_and_programs(tmp_path):
         json.dumps(begins) + '\n{"session": "1", "segment": 0, "targets": {}}\n'
     )
     assert [*read_notes(tmp_path)] == [HostNote(**finding)]
-    common = {"variant": "a", "session": 1, "segment": 0}
-    assert [*read_programs(tmp_path, 1)] == [
-        RecordedProgram(benchmark="x", sha256="11", **common),
-        RecordedProgram(benchmark="y", sha256=None, **common),
-        RecordedProgram(benchmark="x", sha256="22", of_session=True, **common | {"variant": "b"}),
-        RecordedProgram(benchmark="y", sha256="22", of_session=True, **common | {"variant": "b"}),
-    ]
+    (found,) = read_environments(tmp_path)
+    assert (found.session, found.segment) == (1, 0)
+    targets = found.sections["targets"]
+    assert targets["x/b"] == targets["y/b"] == {"sha256": "22", "built": "session"}
+    assert [targets[name]["sha256"] for name in ("x/a", "y/a")] == ["11", None]
 
 
 def test_values_of_other_types_are_unknown(tmp_path):
@@ -55,7 +51,7 @@ def test_values_of_other_types_are_unknown(tmp_path):
 
 
 def test_a_folder_without_files_has_no_record(tmp_path):
-    assert [*read_notes(tmp_path), *read_programs(tmp_path, 1)] == []
+    assert [*read_notes(tmp_path), *read_environments(tmp_path)] == []
 
 
 def test_the_finding_that_tells_why_a_metric_is_not_there(tmp_path):
@@ -120,7 +116,6 @@ def test_a_sitting_s_record_is_that_of_each_session(tmp_path, synthetic):
     assert [bool(one.at) for one in found] == ["moment" in one.sections for one in found]
     assert [one.session for one in found if one.at] == [1, 3]
     assert {one.sections["host"]["name"] for one in found} == {"lab07"}
-    assert [one.session for one in read_programs(tmp_path, 5)] == [1, 2, 3, 4, 5]
 
 
 def test_what_is_no_record_tells_nothing(tmp_path):
@@ -197,30 +192,26 @@ def excerpt_of(trial, name, content, run):
 def test_the_last_lines(tmp_path):
     written = b"".join(b"line %d\r\n" % k for k in range(14))
     found = excerpt_of(tmp_path, "0042.stderr", written, 42)
-    assert found.lines == tuple(f"line {k}" for k in range(4, 14))
-    assert (found.size, found.cut) == (8 * 10 + 9 * 4, True)
+    assert found == tuple(f"line {k}" for k in range(4, 14))
 
 
 def test_a_short_output_is_whole(tmp_path):
     found = excerpt_of(tmp_path, "w1.stderr", b"\x1b[31mred\xff\x00\n\nend", -1)
-    assert found.lines == ("\x1b[31mred\ufffd\x00", "", "end")
-    assert not found.cut
+    assert found == ("\x1b[31mred\ufffd\x00", "", "end")
 
 
 def test_of_a_huge_output_only_the_end_is_read(tmp_path):
     found = excerpt_of(tmp_path, "0001.stderr", b"x" * 100_000 + b"\nlast\n", 1)
-    assert found.lines == ("last",)
+    assert found == ("last",)
     found = excerpt_of(tmp_path, "0002.stderr", b"y" * 100_000, 2)
-    assert len(found.lines) == 1
-    assert len(found.lines[0]) == 300
-    assert found.cut
+    assert len(found) == 1
+    assert len(found[0]) == 300
 
 
 def test_empty_is_not_the_same_as_not_kept(tmp_path):
     found = excerpt_of(tmp_path, "0003.stderr", b"", 3)
-    assert (found.lines, found.size) == ((), 0)
+    assert found == ()
     assert read_excerpt(tmp_path, 4) is None
-    assert read_excerpt(tmp_path, 3, "stdout") is None
 
 
 def test_nothing_outside_the_trial_is_read(tmp_path):
@@ -238,15 +229,15 @@ def test_nothing_outside_the_trial_is_read(tmp_path):
 
 def test_homes_are_not_quoted(tmp_path):
     found = excerpt_of(tmp_path, "0007.stderr", b"no /home/jane/x.so\n", 7)
-    assert found.lines == ("no ~/x.so",)
+    assert found == ("no ~/x.so",)
 
 
 def test_a_run_that_was_repeated_has_a_file_of_its_own(tmp_path):
     (tmp_path / "outputs").mkdir()
     (tmp_path / "outputs" / "r2.stderr").write_text("again\n")
     (tmp_path / "outputs" / "w1.stderr").write_text("warm\n")
-    assert read_excerpt(tmp_path, -2).lines == ("again",)
-    assert read_excerpt(tmp_path, -1).lines == ("warm",)
+    assert read_excerpt(tmp_path, -2) == ("again",)
+    assert read_excerpt(tmp_path, -1) == ("warm",)
 
 
 # --- What a trial says of its campaign; docs/trial-format.md has the files and their keys

@@ -54,7 +54,6 @@ def lines(path: Path) -> list[bytes]:
 def test_a_whole_trial(synthetic: Build, tmp_path: Path) -> None:
     trial = read_trial(synthetic(TIMES, sessions=2, warmup=1).write(tmp_path))
     assert trial.finished
-    assert not trial.running
     assert trial.cautions == ()
     assert len(trial) == trial.planned_runs == 16 + 8
     assert trial.sessions == 2
@@ -345,7 +344,7 @@ def test_a_torn_last_line_of_an_unfinished_trial(
     whole = (path / "measurements.jsonl").read_bytes()
     (path / "measurements.jsonl").write_bytes(whole[:-cut])
     trial = read_trial(path)
-    assert trial.running
+    assert not trial.finished
     assert "still running, or its runner was killed" in " ".join(map(str, trial.cautions))
     # Even where only the newline is gone: a resumed trial repeats that run.
     assert len(trial) == 15

@@ -5,6 +5,8 @@ jumped tenfold from block to block, its reads and all commands of the other vari
 "the whole host changed between two speeds" sent the reader to the wrong place.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -201,6 +203,20 @@ def test_from_five_sessions_on_they_tell_who_was_slow(simulated, moving, level, 
     found = diagnosed(simulated(np.random.default_rng(4), runs=10, **design), **NAMES)
     (one,) = [f for f in found.findings if f.code == "host-sessions"]
     assert one.text.startswith(f"{who} programs are slow in the same sessions")
+
+
+def test_a_benchmark_that_fails_in_one_session_is_diagnosed_all_the_same(simulated):
+    """Its cells have no ranks of sessions: a verdict ended in a traceback where the host moved."""
+    for seed in (8, 11):
+        rng = np.random.default_rng(seed)
+        level = rng.normal(0, 0.5, (4, 7))
+        table = simulated(
+            rng, sessions=7, runs=3, effect=lambda t, level=level: level[t.benchmark, t.session]
+        )
+        kept = (table.benchmark > 0) | (table.session != 2)
+        names = ("values", "benchmark", "variant", "session", "block", "start_s")
+        some = replace(table, **{name: getattr(table, name)[kept] for name in names})
+        assert diagnosed(some, **NAMES).benchmarks == table.benchmarks
 
 
 @pytest.mark.parametrize(("stretches", "wanted"), [(4, (0.0, 0.0)), (5, (10.0, 25.0))])

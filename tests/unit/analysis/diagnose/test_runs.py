@@ -95,19 +95,19 @@ def test_blocks_and_sessions_are_friedmans(simulated):
         [table.values[(table.benchmark == b) & (table.block == r)].item() for b in range(5)]
         for r in range(12)
     ]
-    found = {test.code: test for test in host_tests(table, series_of(table))}
+    found = {test.code: test for test in host_tests(series_of(table))}
     assert found["host-blocks"].pvalue == pytest.approx(stats.friedmanchisquare(*by_block).pvalue)
     assert found["host-blocks"].size == pytest.approx(mean_agreement(by_block))
     alike = replace(table, values=1.0 + table.block // 4)  # whose middle ranks are 0
     by_block = [[k // 4] * 5 for k in range(12)]
-    found = {test.code: test for test in host_tests(*_both(alike))}
+    found = {test.code: test for test in host_tests(series_of(alike))}
     assert found["host-blocks"].pvalue == pytest.approx(stats.friedmanchisquare(*by_block).pvalue)
     table = simulated(np.random.default_rng(4), benchmarks=6, variants=1, sessions=4, runs=7)
     medians = [
         [np.median(table.values[(table.benchmark == b) & (table.session == s)]) for b in range(6)]
         for s in range(4)
     ]
-    found = {test.code: test for test in host_tests(table, series_of(table))}
+    found = {test.code: test for test in host_tests(series_of(table))}
     assert found["host-sessions"].pvalue == pytest.approx(stats.friedmanchisquare(*medians).pvalue)
     assert found["host-sessions"].size == pytest.approx(mean_agreement(medians))
 
@@ -118,7 +118,7 @@ def test_a_warm_up_is_the_mean_standardised_rank_of_first_runs(simulated):
     for cell in itertools.product(range(3), range(2)):
         mine = table.values[(table.benchmark == cell[0]) & (table.session == cell[1])]
         first.append(stats.zscore(stats.rankdata(mine))[0])
-    (test,) = (t for t in host_tests(*_both(table)) if t.code == "host-warm-up")
+    (test,) = (t for t in host_tests(series_of(table)) if t.code == "host-warm-up")
     assert test.size == pytest.approx(np.mean(first))
     z = np.sum(first) / np.sqrt(6)
     assert test.pvalue == pytest.approx(2 * stats.norm.sf(abs(z)))
@@ -129,7 +129,7 @@ def test_a_session_of_few_runs_hides_no_change_in_a_later_one(simulated):
     kept = (whole.session > 0) | (whole.block < 2)
     rows = ("values", "benchmark", "variant", "session", "block", "start_s")
     table = replace(whole, **{name: getattr(whole, name)[kept] for name in rows})
-    changes = [t for t in host_tests(*_both(table)) if t.code == "host-change"]
+    changes = [t for t in host_tests(series_of(table)) if t.code == "host-change"]
     assert [test.session for test in changes] == [1, 2]
 
 
@@ -138,7 +138,7 @@ def test_neighbours_have_the_variance_of_all_orders(simulated, shape):
     """Authority: 40,000 random orders of the runs within each series, of which the sum is taken."""
     table = simulated(np.random.default_rng(5), benchmarks=2, variants=1, **shape)
     series = series_of(table)
-    (test,) = (t for t in host_tests(table, series) if t.code == "host-neighbours")
+    (test,) = (t for t in host_tests(series) if t.code == "host-neighbours")
     scaled = series.scaled()
     rng = np.random.default_rng(6)
     sums = []
@@ -217,26 +217,26 @@ def test_effective_runs_of_an_autoregression_and_of_sessions():
     rows = rng.normal(0, 1, (1, 4000))
     for k in range(1, 4000):
         rows[:, k] += 0.5 * rows[:, k - 1]
-    figures = described(*_both(table_of(*np.exp(0.01 * rows))))
+    figures = described(series_of(table_of(*np.exp(0.01 * rows))))
     assert figures.effective.item() == pytest.approx(4000 / 3, rel=0.15)
     level = rng.normal(0, 1, (10, 1)) + 1e-3 * rng.normal(0, 1, (10, 20))
-    told = described(*_both(table_of(*np.exp(level))))
+    told = described(series_of(table_of(*np.exp(level))))
     assert told.effective.item() == pytest.approx(10, rel=0.01)
-    clean = described(*_both(table_of(*np.exp(rng.normal(0, 0.1, (10, 20))))))
+    clean = described(series_of(table_of(*np.exp(rng.normal(0, 0.1, (10, 20))))))
     assert clean.effective.item() > 100  # the negative control
 
 
 def test_ties_steps_and_far_runs():
     ticks = np.round(np.random.default_rng(10).normal(10, 1, 40), 1) / 10
-    figures = described(*_both(table_of(ticks)))
+    figures = described(series_of(table_of(ticks)))
     assert figures.resolution.item() == pytest.approx(0.01)
     assert figures.ties.item() > 0.5
     clean = np.random.default_rng(11).normal(10, 1, 40)
-    figures = described(*_both(table_of(clean)))
+    figures = described(series_of(table_of(clean)))
     assert (figures.ties.item(), figures.far.sum()) == (0.0, 0)
     assert np.isnan(figures.resolution.item())
     clean[7] = 40
-    far = described(*_both(table_of(clean))).far
+    far = described(series_of(table_of(clean))).far
     assert np.argwhere(far).tolist() == [[0, 0, 7]]
 
 
@@ -254,10 +254,6 @@ def test_modes_are_those_within_sessions(found):
         assert "modes" in {one.code for one in told.cautions}
 
 
-def _both(table):
-    return table, series_of(table)
-
-
 def test_a_host_with_two_speeds_is_told_from_one_that_wanders_and_from_bimodal_programs(simulated):
     rng = np.random.default_rng(12)
     size = 4 * 2 * 4 * 20
@@ -265,7 +261,7 @@ def test_a_host_with_two_speeds_is_told_from_one_that_wanders_and_from_bimodal_p
 
     def speeds(effect):
         table = simulated(np.random.default_rng(13), sessions=4, runs=20, effect=lambda _: effect)
-        tests, speeds = host_tests(*_both(table)), host_speeds(*_both(table))
+        tests, speeds = host_tests(series_of(table)), host_speeds(series_of(table))
         return min(t.pvalue for t in tests if t.code in ("host-blocks", "host-neighbours")), speeds
 
     least, two = speeds(0.1 * state)
@@ -289,20 +285,20 @@ def test_ticks_of_one_speed_are_no_two_speeds(simulated):
         table = simulated(np.random.default_rng([5, k]), sessions=4, runs=20)
         mean = np.exp(0.7 * table.benchmark + 0.3 * table.variant)
         ticks = replace(table, values=np.rint(table.values / mean / 0.05) * 0.05 * mean)
-        assert not host_speeds(ticks, series_of(ticks)).two
+        assert not host_speeds(series_of(ticks)).two
 
 
 def test_two_speeds_that_change_between_sessions_only(simulated):
     rng = np.random.default_rng(14)
     table = simulated(rng, sessions=6, runs=8, effect=lambda t: 0.1 * (t.session >= 4))
-    found = host_speeds(*_both(table))
+    found = host_speeds(series_of(table))
     assert found.two
     assert [one.session for one in found.sessions if one.share > 0.5] == [5, 6]
     assert found.switches == 0
 
 
 def test_one_cell_has_no_host():
-    assert host_tests(*_both(table_of(np.arange(1.0, 30)))) == ()
+    assert host_tests(series_of(table_of(np.arange(1.0, 30)))) == ()
 
 
 def test_where_the_order_is_unknown_nothing_depends_on_it():
@@ -313,7 +309,7 @@ def test_where_the_order_is_unknown_nothing_depends_on_it():
 
     def figures(rows, in_order):
         table = replace(table_of(*rows), in_order=in_order)
-        found = described(table, series_of(table))
+        found = described(series_of(table))
         return [found.lag_1, found.effective, found.spread, found.session_sd]
 
     for one, other in zip(figures(sessions, False), figures(mixed, False), strict=True):

@@ -177,6 +177,12 @@ def test_failing_runs_and_equal_programs_are_told() -> None:
     assert texts["one-program"].startswith("1 commit builds to the program")
 
 
+@pytest.mark.parametrize(("end", "code"), [(0, 7), (64, 7), (20, 1)])
+def test_an_end_that_fails_more_is_not_the_same(end: int, code: int) -> None:
+    told = searched(made(64, {}, sd=0.002), 64, surroundings(fails_more=(end,)))
+    assert (told.exit_code, told.first.word == "equivalent") == (code, code == 1)
+
+
 def test_a_name_that_is_too_wide_gives_way_to_the_sha(found: dict[str, Bisection]) -> None:
     told = found["no-difference"]
     wide = replace(told, bad=replace(told.bad, name="\u7248" * 30))

@@ -171,6 +171,20 @@ def test_places_that_build_to_one_program_are_no_place_of_a_step() -> None:
     assert (same.answer, same.sessions) == ("no-difference", 0)
 
 
+@pytest.mark.parametrize(("new", "said"), [(110, "has 10 % more"), (100, "has the same")])
+def test_counts_that_do_not_vary_have_no_interval_and_take_no_time(new: int, said: str) -> None:
+    found = find_steps(
+        lambda places: {place: math.log(new if place >= 3 else 100) for place in places},
+        4,
+        unit="count",
+    )
+    assert found.answer == ("proven" if new > 100 else "no-difference")
+    for one in (found.first, *found.culprits):
+        assert (one.speedup, one.low, one.high) == (pytest.approx(100 / new), None, None)
+    assert f"place 4 {said} (count)" in str(found)
+    assert "time" not in str(found)
+
+
 def test_sessions_max_ends_the_search_and_says_what_is_left() -> None:
     found = find_steps(made(128, {77: 2}, sd=0.02), 128, sessions_max=30)
     assert found.sessions == 30

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from analysis.artifact.gathering import Staging, gather
+from analysis.commands.why import place_of
 from analysis.data import opening as folders
 from analysis.data.opening import files_in, open_foreign, trials_within
-from analysis.errors import AnalysisError, FairtrialError, StoreError, UsageError
+from analysis.errors import AnalysisError, StoreError, UsageError
+from analysis.history.night_values import places_in
 from analysis.importers.reader import is_foreign, open_trial
 from analysis.importers.registry import read_foreign, tool_of
 from analysis.record.manifest import read_manifest
@@ -73,16 +75,22 @@ def test_too_many_entries_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     assert is_foreign(tmp_path)  # so that every command tells this, and not that it is no trial
 
 
+@pytest.mark.powerless
 def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, unreadable_files: None) -> None:
     sample(tmp_path)
     shut = tmp_path / "shut, not shared"
     shut.mkdir(mode=0)
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(StoreError, match="cannot be read"):
         tool_of(open_foreign(str(tmp_path)))
     for read in (open_trial, read_manifest, lambda path: gather([str(path)], Staging(path, 9))):
-        with pytest.raises(FairtrialError, match="cannot be read: Permission denied") as told:
+        with pytest.raises(StoreError, match="cannot be read: Permission denied") as told:
             read(shut)
         assert told.value.fix == f"ask its owner for chmod -R a+rX '{shut}'"
+    # what lies in it may be there: nobody knows
+    for look in (open_trial, read_manifest, place_of, lambda path: places_in([path])):
+        with pytest.raises(StoreError, match="cannot be read: Permission denied") as told:
+            look(str(shut / "t") if look is place_of else shut / "t")
+        assert told.value.fix == f"ask its owner for chmod a+x '{shut}'"
     shut.chmod(0o700)
     os.mkfifo(tmp_path / "pipe", 0o600)
     with pytest.raises(StoreError, match="this is not a trial directory"):

@@ -145,11 +145,11 @@ def test_failed_runs_stay_whichever_metric_is_chosen(cell, file, imported) -> No
 
 def test_a_cell_that_only_failed_has_no_blocks_of_another_one(cell, file, imported) -> None:
     """Its metric is that of the others: their blocks, names and iterations were taken with it, and fitted nothing."""
-    whole = cell("a", 1.0, 2.0, blocks=(1, 2), labels=("p", "q"), inner=3, warmups=4)
+    whole = cell("a", 1.0, 2.0, blocks=(1, 2), labels=("p", "q"), warmups=4)
     lost = cell("b", metric="rss", processes=(), failed=2, blocks=(), labels=())
     kept = gather([file(whole, lost)], ReadingChoices(metric="time")).cells[1].cell
     assert (kept.metric, kept.values, kept.failed) == ("time", (), 2)
-    assert (kept.blocks, kept.labels, kept.inner, kept.warmups) == (None,) * 4
+    assert (kept.blocks, kept.labels, kept.warmups) == (None,) * 3
     matrix = imported(file(whole, lost), metric="time").matrix("old", "time")
     assert dict(matrix.failed) == {"b": 2}
 

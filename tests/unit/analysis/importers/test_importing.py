@@ -16,7 +16,7 @@ from analysis.importers.gathering import ReadingChoices, gather
 from analysis.importers.importing import import_files, inspect_files, trial_of
 from analysis.importers.parsing import ForeignCell, ForeignFile
 from analysis.importers.registry import read_foreign
-from analysis.pages.model import Caution
+from analysis.pages.model import Caution, Table, text_of
 from analysis.verdict.judging import judge
 
 LOSS = Caution(code="no-sessions", text="all runs are from one occasion")
@@ -36,6 +36,15 @@ def cell(**more: object) -> ForeignCell:
         "known": True,
     }
     return ForeignCell(**(given | more))
+
+
+def test_a_cell_of_several_occasions_is_one_row_of_what_the_files_hold() -> None:
+    cells = [cell(session=str(k), failed=k) for k in (1, 2)]
+    told = inspect_files(gather([made(*cells)], ReadingChoices()))
+    (table,) = (one for one in told.screen().sections[0].blocks if isinstance(one, Table))
+    (row,) = ([text_of(one) for one in row] for row in table.rows)
+    assert row == ["b", "v", "time", "2", "6", "4", "3", "1.00 s", "4.00 s"]
+    assert [one.values for one in told.cells] == [3, 3]
 
 
 def test_a_process_is_a_row_with_its_iterations(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from analysis.pages.model import (
     ShortSentence,
     Table,
     Value,
+    facts,
     merged,
     plain,
 )
@@ -56,6 +57,13 @@ def test_each_part_of_a_wide_table_has_the_names_of_its_rows() -> None:
     wide = Table(name="t", columns=tuple(Column(f"n{k}") for k in range(14)), rows=(row,))
     _, *others = render(page(Section((wide,))), width=80).splitlines()[1::2]
     assert {tuple(line.split()[:2]) for line in others} == {("text", "old")}
+
+
+def test_a_label_is_whole_where_the_words_beside_it_can_be_broken() -> None:
+    rows = ("assignments", Value("all 64", 64)), ("reassigned", "one word after another " * 4)
+    lines = render(page(Section((facts("t", *rows),))), width=50).splitlines()
+    assert lines[0] == "assignments  all 64"
+    assert max(map(len, lines)) <= 50
 
 
 def test_what_follows_comes_after_the_numbered_cautions() -> None:

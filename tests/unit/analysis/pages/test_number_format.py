@@ -87,6 +87,9 @@ def test_a_bound_is_rounded_away_from_what_it_claims(value, lower, upper):
         (1.02, 1.04, "[1.02, 1.04]"),  # what is written exactly stays
         (1.0061, 1.0333, "[1.006, 1.034]"),  # two decimals would reach 1
         (0.9968, 1.0043, "[0.996, 1.005]"),
+        (0.98, 0.99996, "[0.98000, 0.99996]"),  # so would four
+        (1.000031, 1.000039, "[1.00003, 1.00004]"),
+        (0.99996, 1.2, "[0.9999, 1.2000]"),
         (12.342, 15.61, "[12.3, 15.7]"),
         (0.0, math.inf, "[0, inf]"),
     ],
@@ -112,6 +115,7 @@ def test_an_interval_is_rounded_outward_and_not_across_1(low, high, text):
 def test_the_words_of_a_side(side, timed, word, screen):
     assert word_of(side) == word
     assert outcome_word(word, timed=timed) == screen
+    assert outcome_word("equivalent", timed=timed) == "the same"
 
 
 @pytest.mark.parametrize(
@@ -231,6 +235,8 @@ def test_it_is_the_inverse_of_a_speedup_of_times_and_the_speedup_of_rates() -> N
     assert (told.phrase(), told.interval()) == ("takes 40 % more time", "20 to 64 %")
     rate = Difference.of(Line(1.45, 1.4, 1.5), metric="rps", unit="1/s", better="higher")
     assert rate.phrase() == "does 45 % more (rps)"
+    one = Difference.of(Line(1 / 1.1, 1 / 1.1, 1 / 1.1))
+    assert (one.cell(), one.cell_interval(), one.interval()) == ("+10 %", "-", "")
 
 
 @given(

@@ -19,7 +19,7 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.plan.compare_looks import look_at
 from analysis.plan.components import Goal, TrialCosts, variance_components
-from analysis.plan.hosts import Grid, HostPilot, HostSpread, half_widths, plan_hosts
+from analysis.plan.hosts import Grid, HostLine, HostPilot, half_widths, plan_hosts
 from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan
 from analysis.stats.multiplicity import nominal_risk
 from tests.examples import examples
@@ -282,20 +282,20 @@ quantile = cache(stats.t.isf)
 
 
 def half_by_hand(spread, hosts, sessions, runs, alpha=0.05):
-    own = (spread.session + spread.run / runs) / sessions
-    outer = quantile(alpha / 2, hosts - 1) * math.sqrt((spread.host + own) / hosts)
+    own = (spread.session_sd**2 + spread.run_sd**2 / runs) / sessions
+    outer = quantile(alpha / 2, hosts - 1) * math.sqrt((spread.host_sd**2 + own) / hosts)
     inner = 0.0
     if sessions > 1:
         inner = quantile(alpha / 2, hosts * (sessions - 1)) * math.sqrt(own / hosts)
     elif runs > 1:
-        inner = quantile(alpha / 2, hosts * (runs - 1)) * math.sqrt(spread.run / runs / hosts)
+        inner = quantile(alpha / 2, hosts * (runs - 1)) * math.sqrt(spread.run_sd**2 / runs / hosts)
     return math.hypot(outer, inner)
 
 
 @settings(max_examples=examples(60))
-@given(st.integers(2, 12), st.tuples(*[st.floats(0, 0.01)] * 3))
-def test_half_widths_are_equation_two(hosts, variances):
-    spread = HostSpread(host=variances[0], session=variances[1], run=variances[2])
+@given(st.integers(2, 12), st.tuples(*[st.floats(0, 0.1)] * 3))
+def test_half_widths_are_equation_two(hosts, sds):
+    spread = HostLine("these", 0.0, *sds)
     found = half_widths(spread, hosts, 0.05, (3, 4))
     for s in range(1, 4):
         for r in range(1, 5):
@@ -305,14 +305,13 @@ def test_half_widths_are_equation_two(hosts, variances):
 def test_the_plan_is_the_cheapest_of_all():
     plan = plan_hosts(pilots(6), width=0.05, max_hosts=30, max_sessions=6, max_runs=8)
     (line,) = [one for one in plan.lines if one.name == "these"]
-    spread = HostSpread(host=line.host_sd**2, session=line.session_sd**2, run=line.run_sd**2)
     goal = math.asinh(0.025)
     costs = {
         (h, s, r): h * (s * (10 + r * 2) + (s - 1) * 5)
         for h in range(2, 31)
         for s in range(1, 7)
         for r in range(1, 9)
-        if half_by_hand(spread, h, s, r) <= goal
+        if half_by_hand(line, h, s, r) <= goal
     }
     assert plan.seconds == pytest.approx(min(costs.values()))
     assert costs[plan.hosts, plan.sessions, plan.runs] == pytest.approx(plan.seconds)
@@ -354,9 +353,9 @@ def test_more_than_there_are_is_said():
 @settings(max_examples=examples(20))
 @given(st.floats(1.01, 1.5), st.integers(2, 20))
 def test_an_effect_is_told_where_the_t_test_of_the_half_width_tells_it(effect, hosts):
-    spread = HostSpread(host=1e-4, session=1e-4, run=1e-4)
+    spread = HostLine("these", 0.0, 0.01, 0.01, 0.01)
     grid = Grid(
-        spreads=(spread,),
+        lines=(spread,),
         goal=Goal(half=None, effect=math.log(effect), power=0.8, alpha=0.05),
         sessions=3,
         runs=3,

@@ -22,9 +22,14 @@ from analysis.data.matrix import PerformanceMatrix
 from analysis.data.trial import read_trial
 from analysis.errors import InsufficientDataError, UsageError
 from analysis.methods.multilevel.compare import multilevel
-from analysis.plan.components import Goal, TrialCosts, trial_costs, variance_components
+from analysis.plan.components import (
+    ComponentLine,
+    Goal,
+    TrialCosts,
+    trial_costs,
+    variance_components,
+)
 from analysis.plan.sessions import (
-    SessionSpread,
     cheapest,
     decidable,
     decidable_by,
@@ -238,7 +243,8 @@ SESSIONS, RUNS = 15, 12
 
 def reaches(spreads, goal, sessions, runs):
     for spread in spreads:
-        error = math.sqrt((spread.between + spread.within / runs) / sessions)
+        between, within = spread.variances
+        error = math.sqrt((between + within / runs) / sessions)
         if goal.half is not None:
             half = float(stdtrit(sessions - 1, 1 - goal.alpha / 2)) * error
             if half > goal.half:
@@ -256,6 +262,10 @@ def by_loops(spreads, goal, cost):
     return next((plan for plan in by_cost if reaches(spreads, goal, -plan[1], plan[2])), None)
 
 
+def line_of(session_sd, run_sd):
+    return ComponentLine("b", 0.0, session_sd, run_sd, None, 2, 2)
+
+
 GOALS = [
     Goal(half=0.01, effect=None, power=0.8, alpha=0.05),
     Goal(half=None, effect=0.01, power=0.8, alpha=0.05),
@@ -268,9 +278,7 @@ GOALS = [
 def test_it_is_the_cheapest_of_all(goal, seed):
     rng = np.random.default_rng(seed)
     spreads = tuple(
-        SessionSpread(
-            between=float(rng.uniform(0, 0.01)) ** 2, within=float(rng.uniform(0, 0.04)) ** 2
-        )
+        line_of(float(rng.uniform(0, 0.01)), float(rng.uniform(0, 0.04)))
         for _ in range(1 + seed % 3)
     )
     warmup, block = rng.uniform(0, 20), rng.uniform(0.1, 3)
@@ -294,15 +302,14 @@ def test_it_is_the_cheapest_of_all(goal, seed):
 
 def closed_form(spread, session_cost, run_cost):
     """Kalibera and Jones: the runs of a session that are cheapest, whatever is asked for."""
-    if spread.between == 0:
-        return math.inf
-    return math.sqrt(session_cost / run_cost * spread.within / spread.between)
+    between, within = spread.variances
+    return math.sqrt(session_cost / run_cost * within / between) if between else math.inf
 
 
 @pytest.mark.parametrize("between", [0.0, 0.001, 0.004, 0.02])
 def test_the_closed_form_is_not_the_cheapest(between):
     # sessions of 60 s before the first run, runs of 2 s: by the closed form of Kalibera and Jones
-    spread = SessionSpread(between=between**2, within=0.03**2)
+    spread = line_of(between, 0.03)
     goal = Goal(half=0.02, effect=None, power=0.8, alpha=0.05)
 
     def cost(sessions, runs):
@@ -322,7 +329,7 @@ def test_the_closed_form_is_not_the_cheapest(between):
 
 def test_without_the_quantile_two_sessions_would_be_enough():
     # negative control: with the normal quantile the plan is shorter than the interval needs
-    spread = SessionSpread(between=0.0, within=0.03**2)
+    spread = line_of(0.0, 0.03)
     goal = Goal(half=0.02, effect=None, power=0.8, alpha=0.05)
     ours, _ = cheapest((spread,), goal, lambda s, r: s * (60 + r), sessions=20, runs=99)
     assert ours[0] > 2
@@ -331,22 +338,22 @@ def test_without_the_quantile_two_sessions_would_be_enough():
 
 
 def test_of_plans_that_cost_the_same_the_one_with_more_sessions_is_taken():
-    spread = SessionSpread(between=0.0, within=0.01**2)
+    spread = line_of(0.0, 0.01)
     goal = Goal(half=1.0, effect=None, power=0.8, alpha=0.05)
     best, _ = cheapest((spread,), goal, lambda _s, _r: 1.0, sessions=7, runs=3)
     assert best == (7, 1)
 
 
 def test_the_fewest_sessions_of_given_runs():
-    for runs, (between, within) in itertools.product((1, 20), ((1e-4, 1e-3), (0.0, 4e-4))):
-        spreads = (SessionSpread(between=between, within=within),)
+    for runs, (between, within) in itertools.product((1, 20), ((0.01, 0.0316), (0.0, 0.02))):
+        spreads = (line_of(between, within),)
         found = least_sessions(spreads, GOALS[2], runs, most=40)
         held = [s for s in range(2, 41) if reaches(spreads, GOALS[2], s, runs)]
         assert found == (min(held) if held else None)
 
 
 def test_what_cannot_be_reached_has_no_plan():
-    spread = SessionSpread(between=1.0, within=1.0)
+    spread = line_of(1.0, 1.0)
     best, least = cheapest((spread,), GOALS[0], lambda s, r: s * r, sessions=9, runs=9)
     assert best is None
     assert least == [None] * 8

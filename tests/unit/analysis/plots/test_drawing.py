@@ -14,9 +14,7 @@ from fontTools.ttLib import TTFont
 from hypothesis import example, given, strategies as st
 from PIL import Image
 
-from analysis import plots
 from analysis.errors import UsageError
-from analysis.plots import dots, plot
 from analysis.plots.axes import (
     Axes,
     Scale,
@@ -30,7 +28,7 @@ from analysis.plots.axes import (
     read_out,
 )
 from analysis.plots.chart import ENDINGS, arranged, check_picture, picture_bytes
-from analysis.plots.marks import PRINT
+from analysis.plots.marks import PRINT, Area, Dots, plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHEET = Sheet(width=85, font_size=7)
@@ -224,9 +222,7 @@ def test_narrow_axes_have_round_values_of_their_own_and_no_end_is_left_bare(ends
 
 def test_each_of_many_dots_is_written_as_seen_from_the_one_before() -> None:
     points = [(k / 997, (k * k % 997) / 997) for k in range(997)]
-    steps = re.findall(
-        r"m(-?\d+) ?(-?\d+)h0", plots.plot(90, [plots.dots(points, "a", top=0, height=90)], "")
-    )
+    steps = re.findall(r"m(-?\d+) ?(-?\d+)h0", plot(90, [Dots(points, "a", Area(0, 90))], ""))
     x = y = 0
     found = [(x := x + int(across), y := y + int(down)) for across, down in steps]
     assert found == [(round(1000 * a), round(1000 * (1 - b))) for a, b in points]
@@ -246,7 +242,7 @@ def test_an_axis_is_described_in_the_unit_of_its_ticks() -> None:
 def test_a_value_can_be_read_from_the_dots_place(scale: Scale, value: float) -> None:
     # as the script does it: the share of the height between the ends, or between their logarithms
     axis = read_out(scale, "points")
-    markup = plot(80, [dots([(0.5, scale.at(value))], "x", top=0, height=80, axis=axis)], "")
+    markup = plot(80, [Dots([(0.5, scale.at(value))], "x", Area(0, 80, axis=axis))], "")
     low, high, log, _ = re.search(r'data-axis="([^"]*)"', markup)[1].split()
     share = 1 - int(re.search(r"m500 (\d+)h0", markup)[1]) / 1000
     if log == "1":

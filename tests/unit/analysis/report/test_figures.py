@@ -425,16 +425,15 @@ def test_all_kinds_that_apply(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(files_files, "write_picture", lambda _, path, **__: path.write_text("x"))
     said = []
     subject = measured(benches=("only", "two"), runs=12, sessions=2)
-    found = write_all(
-        subject, tmp_path / "new" / "p", FILES_SHEET, benchmarks=("two",), tell=said.append
-    )
+    found = write_all(subject, tmp_path / "new" / "p", FILES_SHEET, tell=said.append)
     refused = {line.split(":")[0].removeprefix("no ").partition(" of ")[0] for line in said}
     assert refused == {"biplot", "shares", "iterations"}
     assert "three" in said[0]
     stems = {path.stem for path in found}
     assert stems == {
-        subject.anchor(name, "two" if kind.each else "")
+        subject.anchor(name, bench)
         for name, kind in FIGURES.items()
+        for bench in (("only", "two") if kind.each else ("",))
         if name not in refused
     }
     assert len(found) == 4 * len(stems)

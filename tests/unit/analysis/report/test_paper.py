@@ -356,14 +356,15 @@ def test_names_that_a_shell_would_take_apart_are_quoted(synthetic, chapter) -> N
     assert words[words.index("--variant") + 1] == "new; rm -rf /"
 
 
-def test_seeds_and_later_sessions_are_told(made, chapter) -> None:
-    appended = (Appended(at="2026-11-22T00:00:00Z", first=3, last=4),)
+@pytest.mark.parametrize(("first", "told"), [(3, "Sessions 3 to 4 were"), (4, "Session 4 was")])
+def test_seeds_and_later_sessions_are_told(made, chapter, first, told) -> None:
+    appended = (Appended(at="2026-11-22T00:00:00Z", first=first, last=4),)
     found = chapter(
         replace(made, manifest=replace(made.manifest, appended=appended, seed=20261121))
     )
     assert found["seeds"][0] == {"name": "plan", "text": "20261121"}
     assert "--seed 20261121" in found["commands"][0]
-    assert any("Sessions 3 to 4 were appended" in note for note in found["notes"])
+    assert any(f"{told} appended" in note for note in found["notes"])
     assert "this one, number 2, was judged at a risk of 0.833 %" in said(found)
 
 

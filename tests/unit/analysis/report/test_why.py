@@ -218,8 +218,8 @@ def test_a_profile_of_something_else_is_a_sentence(beside_trial, said):
     file = profiles_of(beside_trial) / "slow" / PROFILE
     file.write_text(json.dumps(json.loads(file.read_text()) | FOREIGN[said]))
     found = look(beside_trial)
-    assert found.recorded == ()
-    (fault,) = found.faults
+    assert found["profiles"] == []
+    (fault,) = found["faults"]
     assert said in fault
     assert fault.startswith("sort.why/slow is not shown: ")
 
@@ -238,8 +238,8 @@ DAMAGES = {
 def test_a_damaged_profile_is_a_sentence_and_hides_no_other(beside_trial, damage):
     DAMAGES[damage](profiles_of(beside_trial) / "slow")
     found = look(beside_trial, ("slow", "other"))
-    assert [one.stored.profile.variant for one in found.recorded] == ["other"]
-    assert len(found.faults) == 1
+    assert [one["variant"] for one in found["profiles"]] == ["other"]
+    assert len(found["faults"]) == 1
 
 
 def test_a_benchmark_without_samples_is_a_sentence_and_hides_no_other(beside_trial, synthetic):
@@ -249,8 +249,8 @@ def test_a_benchmark_without_samples_is_a_sentence_and_hides_no_other(beside_tri
     kept = [row for row in rows if (row["benchmark"], row["variant"]) != ("keys", "slow")]
     (folder / "samples.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in kept))
     found = look(beside_trial)
-    assert [each.answer.benchmark for each in found.recorded[0].explained] == ["logs"]
-    (fault,) = found.faults
+    assert [each["told"].benchmark for each in found["profiles"][0]["answers"]] == ["logs"]
+    (fault,) = found["faults"]
     assert fault.startswith("sort.why/slow is not shown on keys: no session")
 
 
@@ -259,23 +259,23 @@ def test_a_profile_in_the_folder_of_another_variant_is_a_sentence(beside_trial):
     shutil.rmtree(folder / "other")
     (folder / "slow").rename(folder / "other")
     said = "sort.why/other is not shown: it compares slow with base"
-    assert look(beside_trial, ("slow", "other")).faults == (said,)
+    assert look(beside_trial, ("slow", "other"))["faults"] == [said]
 
 
 def test_a_profile_of_no_variant_and_a_folder_without_a_finished_one_are_told(beside_trial):
     folder = profiles_of(beside_trial)
     (folder / "slow").rename(folder / "gone")
     shutil.rmtree(folder / "other")
-    assert "no variant of this name" in look(beside_trial).faults[0]
+    assert "no variant of this name" in look(beside_trial)["faults"][0]
     (folder / "gone").rename(folder / ".slow.part")
-    assert look(beside_trial).faults == ("sort.why holds no finished profile",)
+    assert look(beside_trial)["faults"] == ["sort.why holds no finished profile"]
 
 
 def test_what_is_not_asked_for_is_left_alone(beside_trial):
     (profiles_of(beside_trial) / "other" / PROFILE).write_text("{")
     found = look(beside_trial)
-    assert [len(one.explained) for one in found.recorded] == [1]
-    assert found.faults == ()
+    assert [len(one["answers"]) for one in found["profiles"]] == [1]
+    assert found["faults"] == []
     assert look(beside_trial, benchmarks=("logs",)) is None
 
 
@@ -283,4 +283,4 @@ def test_a_file_in_the_place_of_the_folder_is_a_sentence(beside_trial):
     shutil.rmtree(profiles_of(beside_trial))
     assert look(beside_trial) is None
     profiles_of(beside_trial).write_text("mine")
-    assert "cannot be read" in look(beside_trial).faults[0]
+    assert "cannot be read" in look(beside_trial)["faults"][0]

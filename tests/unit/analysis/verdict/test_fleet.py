@@ -419,10 +419,26 @@ def test_wrong_names_are_refused(fleet, tmp_path):
         judge_fleet(folder, variants=["gone"])
     with pytest.raises(UsageError, match="no benchmark 'gone'"):
         judge_fleet(folder, benchmarks=["gone"])
+    with pytest.raises(UsageError, match="no benchmark to weigh 'gone'"):
+        judge_fleet(folder, weights={"gone": 2.0})
+    with pytest.raises(UsageError, match="no benchmark to weigh 'logs'"):
+        judge_fleet(folder, benchmarks=["text"], weights={"logs": 2.0})
     with pytest.raises(UsageError, match="no metric"):
         judge_fleet(folder, metric="gone")
     with pytest.raises(StoreError, match="no fleet"):
         judge_fleet(tmp_path)
+
+
+def test_a_benchmark_that_fails_on_one_host_may_be_weighed(fleet):
+    folder = fleet(
+        [0.1, 0.1, 0.1], change=failing("lab2", when=lambda row: row.benchmark == "logs")
+    )
+    weights = {"logs": 5.0, "text": 3.0}
+    one = judge_fleet(folder, weights=weights).candidates[0].multilevel
+    text, random = (x.speedup for x in one.benchmarks if x.name != "logs")
+    assert one.these.speedup == pytest.approx((text**3 * random) ** 0.25)
+    alone = judge(read_trial(folder / "lab2"), weights=weights).candidates[0].multilevel
+    assert [line.name for line in alone.benchmarks] == ["text", "random"]
 
 
 def test_a_variant_or_a_benchmark_can_be_chosen_and_a_gate_decided(fleet):

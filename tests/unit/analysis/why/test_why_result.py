@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from analysis.commands.why import exit_code_of
 from analysis.diagnose.why_result import Row, Why, WhyAnswer, milliseconds, sentence_of, signed
 from analysis.record.profiles import JudgedThen
 from tests.examples import examples
@@ -214,6 +215,7 @@ def test_where_all_the_difference_is_waiting_the_wall_time_is_told(waits, known,
     begin = f"b0: v1 takes {more} wall time than v0, and no difference of CPU time appeared ("
     assert told.sentence.startswith(begin)
     assert told.sentence.endswith(end)
+    assert exit_code_of(WhyAnswer(answers=(told,)), require=False) == 0
     assert told.next == (command and f"fairtrial {command}")
     (look,) = (one.text for one in told.cautions if one.code == "waits")
     assert look.startswith("the wall time differs, the CPU time does not, and no sample shows")
@@ -316,7 +318,7 @@ def of_unknown(*names: str, samples: int = 80, more: int = 10) -> Why:
         (
             explained(F, G, WIDE, WIDE[::-1]),
             "total-not-resolved",
-            "no function is shown, because the whole difference did not appear in these sessions (--any",
+            "no function is shown, because no difference of CPU time appeared in these sessions (--any",
         ),
         (
             explained(F, G, trial=SYSTEM, kernel="not-seen: perf_event_paranoid is 2"),

@@ -70,7 +70,7 @@ def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
         benchmarks=("run",),
         variant="other",
         looks=(4, 8),
-        work_dir=tmp_path / "w",
+        work_dir=Path("-w x"),
         strict=True,
         metric="t",
         warmup_iterations=0,
@@ -79,7 +79,7 @@ def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
     (line,) = expected(question_of(request)).next
     assert line == (
         f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.terms['campaign']} --metric t --looks 4,8 "
-        f"--work-dir {request.terms['work_dir']} --variant other --warmup-iterations 0 --strict"
+        "'--work-dir=-w x' --variant other --warmup-iterations 0 --strict"
     )
     plain = replace(question_of(request), request=Request())
     assert expected(plain).next == ("fairtrial bisect 'HEAD~2' HEAD",)

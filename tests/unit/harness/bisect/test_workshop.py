@@ -19,7 +19,7 @@ from harness.bisect.commits import commits_between, remove_tree
 from harness.bisect.recipe import Built, NotBuilt, recipe_of
 from harness.bisect.workshop import KeptTrees, Workshop, default_folder
 from harness.campaign.resolve import load_campaign
-from harness.errors import LaunchError
+from harness.errors import HostError, LaunchError
 from harness.launch.matching import Interrupted, Interrupts
 
 NOT_BUILT = "build step 1 failed with exit code 1"
@@ -270,6 +270,23 @@ def test_a_killed_launcher_is_no_property_of_a_commit(repository, open_workshop)
     workshop, commits, _ = open_workshop(repository)
     with pytest.raises(LaunchError, match="was killed or crashed"):
         workshop.build(commits[0])
+    assert kept(workshop.folder) == []
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        "kill -9 $$",
+        "sh -c 'kill -9 $$'",
+        "echo gcc: fatal error: Killed signal terminated program cc1 >&2; exit 2",
+    ],
+)
+def test_a_killed_build_is_no_property_of_a_commit(repository, open_workshop, build):
+    built_by(repository, build)
+    workshop, commits, _ = open_workshop(repository)
+    with pytest.raises(HostError, match="killed") as told:
+        workshop.build(commits[0])
+    assert "--resume" in told.value.fix
     assert kept(workshop.folder) == []
 
 

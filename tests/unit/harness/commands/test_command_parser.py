@@ -123,9 +123,9 @@ def test_what_argparse_refuses_is_a_usage_error_without_the_whole_usage(tmp_path
     with pytest.raises(UsageError, match="with = where it begins with a dash; p --help"):
         parser.read(["--count", "-x"])
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "--x.csv").touch()
-    assert "write ./--x.csv for the file of that name" in str(
-        CommandParser(prog="p c").refused("--x.csv")
+    (tmp_path / "--x $(y)").touch()
+    assert "write './--x $(y)' for the file of that name" in str(
+        CommandParser(prog="p c").refused("--x $(y)")
     )
     assert refused.value.exit_code == 2
     assert isinstance(parser, argparse.ArgumentParser)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ import pytest
 from analysis.errors import StoreError
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import Finding, GivenUp, PlannedRun
+from analysis.words import cells
 from harness.commands import live_view as module, live_view as view_module
 from harness.commands.live_view import CompareView, View, scale
 from harness.commands.options import WantedCommand
@@ -264,6 +266,17 @@ def test_an_undecided_one_lies_between_and_the_cap_is_told(view_clock):
     )
 
 
+@pytest.mark.parametrize(
+    ("cap_s", "end"),
+    [(1.6, "stops after 1.6 s"), (1.4, "1.5 s"), (1.5, "1.5 s"), (math.inf, "1.5 s")],
+)
+def test_a_cap_is_told_as_it_is_until_it_has_passed(view_clock, cap_s, end):
+    view = watching(Terminal(), ("a", "b"), cap_s)
+    one = candidate(speedup=1.0, low=0.92, high=1.1, word="undecided")
+    view.looked(look(one), 60, 1.2)
+    assert view.line(1.5).endswith(f" · {end}")
+
+
 def test_the_time_that_is_left_is_that_of_the_look_that_decides(view_clock):
     view = watching(Terminal(), ("a", "b"))
     one = candidate(speedup=1.1, low=0.92, high=1.3, word="undecided")
@@ -286,11 +299,12 @@ def test_of_several_it_is_the_widest_undecided_one_or_else_the_leader(view_clock
 @pytest.mark.parametrize("columns", [30, 50, 80, 200])
 def test_fields_fall_from_the_right_and_the_interval_stays(view_clock, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    view = watching(Terminal(), ("a", "b" * 60))
-    view.looked(look(candidate()), 100_000, 1000.0)
-    text = view.line(1000.0)
-    assert len(text) <= min(79, columns - 1)
-    assert "(31 to 59 %)"[:10] in text
+    for sign in "b版":
+        view = watching(Terminal(), ("a", sign * 60))
+        view.looked(look(candidate()), 100_000, 1000.0)
+        text = view.line(1000.0)
+        assert cells(text) <= min(79, columns - 1)
+        assert "(31 to 59 %)"[:10] in text
 
 
 def test_it_is_drawn_ten_times_a_second_at_most_and_gone_at_the_end(view_clock):

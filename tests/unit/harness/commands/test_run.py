@@ -258,9 +258,9 @@ def test_the_command_that_goes_on_names_the_trial(run, tmp_path, words):
 
 def test_a_trial_is_named_with_its_folder_or_not(run):
     # seen: a new trial began in ./sample-1, although --dir said runs/
-    code, err = run("--resume", "--dir", "my runs", "--trial", "sample-1")
+    code, err = run("--resume", "--dir=-my runs", "--trial", "sample-1")
     assert code == 2
-    assert "fix: leave out --dir: --trial 'my runs/sample-1'" in err
+    assert "fix: leave out --dir: '--trial=-my runs/sample-1'" in err
 
 
 @pytest.mark.parametrize("there", [True, False])

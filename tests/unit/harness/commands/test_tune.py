@@ -143,7 +143,7 @@ def test_a_command_gets_cpus_for_itself_alone(root):
 
 def test_only_root_may(root, monkeypatch):
     monkeypatch.setattr(command, "_is_root", lambda: False)
-    for words in (("--yes",), ("--undo",), ("--yes", "--", "true")):
+    for words in ((), ("--yes",), ("--undo",), ("--yes", "--", "true")):
         code, _, err = execute(*words)
         assert (code, governor(root)) == (3, "powersave")
         assert "sudo fairtrial tune" in err

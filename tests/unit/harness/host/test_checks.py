@@ -105,7 +105,8 @@ BEFORE = [
     ("load", "numa", {}, "fail", "40.00 over 1 min on 32 CPUs"),
     ("load", "bare", {}, "unknown", "cannot be read"),
     ("steal", "amd", {}, "ok", "no hypervisor"),
-    ("steal", "vm_no_cpufreq", {"proc/stat": hosts.stat(2)}, "ok", "0 %"),
+    ("steal", "vm_no_cpufreq", {"proc/stat": hosts.stat(2)}, "unknown", "none"),
+    ("steal", "vm_no_cpufreq", {"proc/stat": hosts.stat(2, steal=300)}, "ok", "0.03 % of cpu1"),
     ("steal", "vm_no_cpufreq", {"proc/stat": hosts.stat(2, steal=5000)}, "warn", "0.5 % of cpu1"),
     ("steal", "vm_no_cpufreq", {}, "fail", "7 %"),
     ("steal", "bare", {}, "unknown", "does not show"),
@@ -277,8 +278,10 @@ def test_who_else_is_logged_in(others, status, words):
     ],
 )
 def test_the_disk_must_hold_the_results(free, needed, status):
-    options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "runs"}
-    assert examine(hosts.amd(), **options)["disk"].status == status
+    options = {"free_bytes": free, "needed_bytes": needed, "runs_path": "-d $(x)"}
+    finding = examine(hosts.amd(), **options)["disk"]
+    assert finding.status == status
+    assert finding.fix is None or "df -h './-d $(x)';" in finding.fix
 
 
 @pytest.mark.parametrize(
@@ -417,6 +420,7 @@ BETWEEN = [
     ("swap", {"swapped_in_pages": 10}, "fail", "3 pages swapped in and 0 out"),
     ("swap", {"swapped_out_pages": 10}, "fail", "0 pages swapped in and 1 out"),
     ("load", {"busy_all_s": 1e6}, "warn", "the other CPUs did work for"),
+    ("steal", {}, "ok", "counted no steal"),
     ("steal", {"steal_s": 0.02}, "ok", "0.02 %"),
     ("steal", {"steal_s": 0.5}, "warn", "0.5 % of cpu3 during the session"),
     ("steal", {"steal_s": 10.0}, "fail", "10 %"),
@@ -467,6 +471,16 @@ def test_other_load_is_unknown_when_every_cpu_is_measured(quiet):
 def test_a_counter_that_went_back_is_no_negative_event(quiet):
     found = compare(quiet, throttled=0, swapped_in_pages=0, steal_s=-1.0)
     assert {found[name].status for name in ("throttle", "swap", "steal")} == {"ok"}
+
+
+@pytest.mark.parametrize(("there", "fix"), [(True, "sysctl"), (False, "--device /dev/kmsg")])
+def test_who_cannot_read_the_kernel_log_gets_what_would_give_it(quiet, there, fix):
+    state, counters = read(frozenset(hosts.container().items()), (3,))
+    assert not counters.has_log
+    situation = Situation(state=state, counters=replace(counters, has_log=there), cpus=(3,))
+    before = {one.check: one for one in check_before(situation)}["kernel_log"]
+    after = compare(quiet, kernel_alarms=None, has_log=there)["kernel_log"]
+    assert fix in before.fix == after.fix
 
 
 def test_equal_alarms_count_each_time(quiet):

@@ -6,6 +6,7 @@ import ctypes
 import errno
 import runpy
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,12 @@ def test_a_strict_kernel_is_told_with_its_command(number, level):
     assert one.fix.startswith(
         "sudo sysctl kernel.perf_event_paranoid=2, or: sudo setcap cap_perfmon"
     )
+
+
+def test_a_python_with_a_strange_name_is_one_word(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/a b$(x)/python")
+    one = missing(CYCLES, refused(errno.EPERM), paranoid=3)
+    assert one.fix.endswith(" '/a b$(x)/python'")
 
 
 def test_what_needs_the_kernels_part_is_not_taken_without_it():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -286,6 +287,27 @@ def test_a_launcher_that_does_not_end_is_killed_when_it_is_closed(
         assert launcher._process.returncode == -signal.SIGKILL
     finally:
         launcher._process.kill()
+
+
+def test_a_launcher_has_its_own_time_behind_that_of_the_program(
+    open_launcher, request_for, monkeypatch
+):
+    launcher, waits, real = open_launcher(containment="none"), [], select.poll
+
+    class Poll:
+        def __init__(self):
+            self.register, self._poll = (of := real()).register, of.poll
+
+        def poll(self, milliseconds):
+            waits.append(milliseconds)
+            return self._poll()
+
+    launcher.begin(request_for(SH, "-c", "exit 0"))
+    monkeypatch.setattr(client, "_ENDING_S", 2.0)
+    monkeypatch.setattr(select, "poll", Poll)
+    assert launcher.end(0.5).exit_code == 0
+    launcher.close()
+    assert waits == [2500, 2000]
 
 
 def test_a_hook_that_stops_its_launcher_fails_and_holds_nobody(tmp_path, monkeypatch):

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from analysis.diagnose import value_modes
+from analysis.diagnose import cell_tests
+from analysis.diagnose.cell_tests import modes_by_values
 from analysis.diagnose.modes import (
     explained_modes,
     modal_runs,
     modes_by_order,
     sources,
 )
-from analysis.diagnose.value_modes import modes_by_values
 from analysis.errors import UsageError
 from analysis.methods.variance_sources.fit import within_trials
 from analysis.stats.arguments import stream
@@ -165,12 +165,12 @@ def test_equal_runs_have_no_levels():
 def test_joined_modes_are_held_against_both_neighbours_anew(monkeypatch):
     # groups of fewer than three runs look like a part of their neighbour, larger ones never do
     monkeypatch.setattr(
-        value_modes, "_one_mode", lambda left, right, _rng: float(min(left.size, right.size) < 3)
+        cell_tests, "_one_mode", lambda left, right, _rng: float(min(left.size, right.size) < 3)
     )
 
     def joined(*sizes):
         groups = np.split(np.arange(float(sum(sizes))), np.cumsum(sizes)[:-1])
-        return [one.size for one in value_modes._joined(groups, rng())]
+        return [one.size for one in cell_tests._joined(groups, rng())]
 
     assert joined(2, 2, 5) == [4, 5]
     assert joined(5, 2, 2) == [9]

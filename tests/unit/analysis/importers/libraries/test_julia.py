@@ -28,7 +28,7 @@ def test_trials_are_named_by_their_groups(foreign) -> None:
         ((pytest.approx(5e-9), pytest.approx(7e-9)),),
     )
     assert (second.benchmark, second.values) == ("sort", pytest.approx((9e-9,)))
-    assert (first.inner, second.inner, first.variant) == (10, 1, None)
+    assert ("1 to 10 iterations" in str(file.losses), first.variant) == (True, None)
     assert (first.keys["group"], first.keys["evals"], first.keys["name"]) == (
         "fib",
         "10",

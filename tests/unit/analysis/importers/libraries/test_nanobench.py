@@ -27,7 +27,8 @@ def test_epochs_are_iterations_of_one_process(foreign) -> None:
     file = foreign({"results": [result()]})
     (cell,) = file.cells
     assert cell.processes == ((2e-9, 3e-9),)
-    assert (cell.benchmark, cell.known, cell.inner, cell.variant) == ("sort", True, 12, None)
+    assert (cell.benchmark, cell.known, cell.variant) == ("sort", True, None)
+    assert "means of 12 iterations" in str(file.losses)
     assert (cell.metric, cell.unit, cell.better) == ("time", "s", "lower")
     assert (cell.keys["unit"], cell.keys["batch"]) == ("op", "1")
     assert {"one-process", "no-sessions"} <= {loss.code for loss in file.losses}

@@ -19,11 +19,13 @@ def whole(*benchmarks: dict) -> dict:
 
 
 def test_keys_and_commit(foreign) -> None:
-    (cell,) = foreign(whole(bench(params={"n": 3, "f": [1]}, extra_info={"k": True}))).cells
+    file = foreign(whole(bench(params={"n": 3, "f": [1]}, extra_info={"k": True})))
+    (cell,) = file.cells
     assert cell.keys == {
         "commit": "abc", "fullname": "x.py::t", "name": "t", "n": "3", "k": "true",
     }  # fmt: skip
-    assert (cell.values, cell.inner) == ((0.25, 0.5, 0.75), 4)
+    assert cell.values == (0.25, 0.5, 0.75)
+    assert "means of 4 iterations" in str(file.losses)
 
 
 def test_a_timer_of_cpu_time_is_another_metric(foreign) -> None:

@@ -532,6 +532,14 @@ def test_two_places_are_judged_as_two_sides():
         assert pair[2:] == pytest.approx((math.log(line.low), math.log(line.high)))
 
 
+@pytest.mark.parametrize("a", [100, 110])
+def test_benchmarks_that_do_not_vary_say_nothing_of_others(a):
+    found = judged(dict.fromkeys("xyz", constant(a, 6)), dict.fromkeys("xyz", constant(100, 6)))
+    assert found.these.outcome == ("slower" if a > 100 else "equivalent")
+    told = found.similar
+    assert (told.outcome, told.low, told.high) == ("undecided", None, None)
+
+
 # ---- hosts
 
 
@@ -544,6 +552,30 @@ def test_hosts_are_cells_of_what_does_not_vary(a, b):
         (line,), (own,) = whole.benchmarks, whole.hosts.benchmarks
         assert (own.outcome, own.identity.sessions) == (words[a, b], 4 * hosts)
         assert line.outcome == (words[a, b] if hosts > 2 else "undecided")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([(110, 100), (120, 100), (115, 100)], ("slower", "slower")),
+        ([(110, 100), (220, 200), (330, 300)], ("slower", "slower")),
+        ([(110, 100), (220, 200), (0, 300)], ("undecided", "undecided")),
+    ],
+)
+def test_counts_may_vary_between_hosts_alone(pairs, words):
+    # authority: rules-2, 1a, a session of all hosts for a cell; hosts that differ have t of their logs
+    each = {f"h{a}": judged({"x": constant(a, 4)}, {"x": constant(b, 4)}) for a, b in pairs}
+    whole = over_hosts(each)
+    (line,), (own,) = whole.benchmarks, whole.hosts.benchmarks
+    assert (own.outcome, line.outcome, own.low, own.identity) == (*words, None, None)
+    if words[0] == "undecided":
+        assert (own.pvalue, line.pvalue) == (None, None)
+        return
+    logs = [math.log(b / a) for a, b in pairs]
+    alike = np.ptp(logs) < 1e-12
+    between = 2 * 4.0**-3 if alike else stats.ttest_1samp(logs, 0).pvalue
+    assert (own.pvalue, line.pvalue) == pytest.approx((2 * 4.0**-4, between))
+    assert (whole.hosts.spread["x"] == 0) == alike
 
 
 @pytest.mark.parametrize("names", ["xy", "xyz", "xyzw"])

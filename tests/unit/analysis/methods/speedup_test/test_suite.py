@@ -109,6 +109,7 @@ def test_weights() -> None:
     [
         ("time", "'equal', 'fraction'"),
         ({"b0": 1.0}, "no weight for 'b1'"),
+        ({f"b{k}": 1.0 for k in range(7)}, "no benchmark 'b6'"),
         ({f"b{k}": 0.0 for k in range(6)}, "weight of 'b0'"),
         ({f"b{k}": math.inf for k in range(6)}, "weight of 'b0'"),
     ],

@@ -20,13 +20,13 @@ from analysis.methods.variance_sources.covariates import (
     spoken,
 )
 from analysis.methods.variance_sources.factor_orders import (
-    FamilyOfTests,
     Shifts,
     Shuffles,
     cell_of,
     columns_of,
     detrended,
     pvalue,
+    stepped_down,
     surprise,
 )
 from analysis.methods.variance_sources.fit import (
@@ -230,10 +230,7 @@ def test_unknown_values_take_no_part(planted):
 def test_adjusted_steps_down_by_the_largest_surprise():
     drawn = rng(18).exponential(size=(4, 999))
     found = [9.0, 1.0, 0.1, 2.0]
-    family = FamilyOfTests(999)
-    for one, those in zip(found, drawn, strict=True):
-        family.add(one, those)
-    adjusted = family.adjusted()
+    adjusted = stepped_down([*zip(found, drawn, strict=True)])
     order = np.argsort(found)[::-1]
     before = 0.0
     for k, place in enumerate(order):
@@ -479,10 +476,10 @@ def test_a_rate_that_falls_while_its_count_rises_tells_nothing(planted):
     cell = cell_of(runs, benchmark, variant, rows)
     shifts = Shifts(cell, 30, rng)
     both = witnesses(runs.covariates["voluntary_switches"], cell, shifts)
-    fits = shifts.fits([both.rate, both.count])
-    told = beside_its_count(both, *fits)
+    fits = shifts.fits(both)
+    told = beside_its_count(both, fits)
     assert (told.found, pvalue(told)) == (0.0, 1.0)
-    grows = _drawn(both.rate, fits[0], 1.0)
+    grows = _drawn(both[0], fits[0], 1.0)
     assert np.array_equal(told.drawn, grows)  # neither says more: a count that grows is meant
 
 
@@ -503,8 +500,8 @@ def test_orders_are_those_of_counts_made_anew(planted, kind):
     cell = cell_of(runs, benchmark, variant, rows)
     shifts = Shifts(cell, 40, rng)
     both = witnesses(runs.covariates["voluntary_switches"], cell, shifts)
-    fits = shifts.fits([both.rate, both.count])
-    found = beside_its_count(both, *fits)
+    fits = shifts.fits(both)
+    found = beside_its_count(both, fits)
     assert not cell.autocorrelation  # or both would be freed of it first
 
     def correlation(a, b):
@@ -520,9 +517,7 @@ def test_orders_are_those_of_counts_made_anew(planted, kind):
         expected.append(min(abs(a), abs(b)) ** 2 if a * b > 0 else 0.0)
     a, b = correlation(count, cell.rest), correlation(count / np.exp(logs), cell.rest)
     assert found.found == pytest.approx(min(abs(a), abs(b)) ** 2 if a * b > 0 else 0.0, abs=2e-3)
-    drawn = (
-        _drawn(both.rate, fits[0], 1.0) if kind == "grows" else _drawn(both.count, fits[1], -1.0)
-    )
+    drawn = _drawn(both[0], fits[0], 1.0) if kind == "grows" else _drawn(both[1], fits[1], -1.0)
     assert np.allclose(np.sort(drawn), np.sort(expected), atol=5e-3)
     assert np.ptp(expected) > 0.05
     assert found.drawn.mean() >= 0.9 * drawn.mean()

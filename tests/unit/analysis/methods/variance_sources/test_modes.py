@@ -11,17 +11,15 @@ from scipy import stats
 
 from analysis.methods.variance_sources.covariates import Covariate
 from analysis.methods.variance_sources.modes import (
-    Labelled,
     ModalRuns,
     Rule,
     best_rule,
     detrended,
     explained,
     largest_j,
-    permuted,
+    other_orders,
     places_of,
     separation,
-    turned,
     values_of,
     within,
 )
@@ -34,8 +32,8 @@ def rng(seed: int = 1) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def cell(labels: np.ndarray, sessions: np.ndarray = SESSIONS) -> Labelled:
-    return Labelled(sessions=sessions, labels=labels.astype(np.int8))
+def cell(labels: np.ndarray, sessions: np.ndarray = SESSIONS) -> ModalRuns:
+    return cause_cell(labels, sessions=sessions)
 
 
 def suspect(values: np.ndarray, *, randomized: bool = True, **changes: object) -> Covariate:
@@ -44,14 +42,14 @@ def suspect(values: np.ndarray, *, randomized: bool = True, **changes: object) -
     return Covariate(name="it", kind=kind, values=values, may_follow=follows, **changes)
 
 
-def look(labelled: Labelled, one: Covariate, *, permutations: int = 999, seed: int = 1):
+def look(labelled: ModalRuns, one: Covariate, *, permutations: int = 999, seed: int = 1):
     return separation(labelled, one, permutations=permutations, rng=rng(seed))
 
 
 def test_orders_stay_within_their_sessions():
     labels = rng().integers(2, size=90).astype(np.int8)
-    for draw in (permuted, turned):
-        found = draw(labels, within(SESSIONS), 200, rng(2))
+    for kind in ("randomized", "observed"):
+        found = other_orders(labels, within(SESSIONS), 200, rng(2), kind)
         for k in range(3):
             counts = found[:, k == SESSIONS].sum(axis=1)
             assert (counts == labels[k == SESSIONS].sum()).all()
@@ -60,7 +58,7 @@ def test_orders_stay_within_their_sessions():
 
 def test_a_turned_session_keeps_its_neighbours():
     labels = np.arange(30, dtype=np.int8)
-    found = turned(labels, within(np.zeros(30, dtype=np.int64)), 100, rng())
+    found = other_orders(labels, within(np.zeros(30, np.int64)), 100, rng(), "observed")
     assert (np.mod(np.diff(found, axis=1), 30) == 1).all()
 
 
@@ -248,24 +246,24 @@ def worth(named: np.ndarray, x: np.ndarray, inside: np.ndarray, outside: np.ndar
     return float(named[inside & known].mean() - named[outside & known].mean())
 
 
-def every_set(shape: str, different: np.ndarray) -> list[set[float]]:
+def every_set(scale: str, different: np.ndarray) -> list[set[float]]:
     values, n = different.tolist(), different.size
-    if shape == "levels":
+    if scale == "levels":
         return [set(some) for k in range(n + 1) for some in itertools.combinations(values, k)]
-    if shape == "threshold":
+    if scale == "numeric":
         return [set(values[:k]) for k in range(n + 1)] + [set(values[k:]) for k in range(n + 1)]
     turned = values + values
     return [set(turned[k : k + m]) for k in range(n) for m in range(n + 1)]
 
 
-@pytest.mark.parametrize("shape", ["arc", "threshold", "levels"])
+@pytest.mark.parametrize("scale", ["circular", "numeric", "levels"])
 @pytest.mark.parametrize("seed", range(20))
-def test_no_rule_is_better_than_the_best(shape, seed):
+def test_no_rule_is_better_than_the_best(scale, seed):
     x, inside, outside = drawn(seed)
-    places = places_of(x, shape, 9.0)
+    places = places_of(x, scale, 9.0)
     best = max(
         worth(np.isin(x, list(one)), x, inside, outside)
-        for one in every_set(shape, places.different)
+        for one in every_set(scale, places.different)
     )
     assert largest_j(places, inside[None], outside[None])[0] == pytest.approx(best)
     rule = best_rule(places, inside, outside)
@@ -277,7 +275,7 @@ def test_of_thresholds_it_is_the_statistic_of_kolmogorov_and_smirnov():
     x, y = rng().normal(size=30), rng(2).normal(0.4, size=40)
     both = np.concatenate((x, y))
     inside = np.arange(70) < 30
-    found = largest_j(places_of(both, "threshold"), inside[None], ~inside[None])[0]
+    found = largest_j(places_of(both, "numeric"), inside[None], ~inside[None])[0]
     assert found == pytest.approx(stats.ks_2samp(x, y).statistic)
 
 
@@ -285,7 +283,7 @@ def test_of_arcs_it_is_kuipers_statistic():
     x, y = rng().random(30) * 64, rng(2).random(40) * 64
     both = np.concatenate((x, y))
     inside = np.arange(70) < 30
-    found = largest_j(places_of(both, "arc", 64.0), inside[None], ~inside[None])[0]
+    found = largest_j(places_of(both, "circular", 64.0), inside[None], ~inside[None])[0]
     grid = np.sort(both)
     apart = [(x <= one).mean() - (y <= one).mean() for one in grid]
     assert found == pytest.approx(max(*apart, 0) - min(*apart, 0))
@@ -294,8 +292,8 @@ def test_of_arcs_it_is_kuipers_statistic():
 def test_an_arc_may_go_through_zero():
     x = np.arange(0.0, 64.0)
     inside = (x >= 60) | (x < 12)
-    rule = best_rule(places_of(x, "arc", 64.0), inside, ~inside)
-    assert rule == Rule(shape="arc", first=60.0, last=11.0, low=59.5, high=11.5, period=64.0)
+    rule = best_rule(places_of(x, "circular", 64.0), inside, ~inside)
+    assert rule == Rule(scale="circular", first=60.0, last=11.0, low=59.5, high=11.5, period=64.0)
     assert (rule.names(x) == inside).all()
     assert rule.names(np.array([59.6, 11.4, 30.0, np.nan])).tolist() == [True, True, False, False]
 
@@ -304,7 +302,7 @@ def test_an_arc_is_found_whatever_is_added_to_all_values():
     x = rng().integers(64, size=200).astype(float)
     inside = (x >= 13) & (x <= 28)
     for added in (0, 7, 40, 640):
-        moved = places_of(np.mod(x + added, 64), "arc", 64.0)
+        moved = places_of(np.mod(x + added, 64), "circular", 64.0)
         assert largest_j(moved, inside[None], ~inside[None])[0] == pytest.approx(1)
 
 
@@ -312,11 +310,11 @@ def test_the_raw_bytes_of_a_circle_tell_nothing():
     # the padding of a page: what a threshold sees of a place in a line of 64
     x = rng().integers(4096, size=2000).astype(float)
     inside = np.mod(x, 64) < 16
-    assert largest_j(places_of(x, "threshold"), inside[None], ~inside[None])[0] < 0.1
-    assert largest_j(places_of(x, "arc", 64.0), inside[None], ~inside[None])[0] == 1
+    assert largest_j(places_of(x, "numeric"), inside[None], ~inside[None])[0] < 0.1
+    assert largest_j(places_of(x, "circular", 64.0), inside[None], ~inside[None])[0] == 1
 
 
-@pytest.mark.parametrize("shape", ["arc", "threshold", "levels"])
+@pytest.mark.parametrize("scale", ["circular", "numeric", "levels"])
 @pytest.mark.parametrize(
     ("x", "inside"),
     [
@@ -325,8 +323,8 @@ def test_the_raw_bytes_of_a_circle_tell_nothing():
     ],
     ids=["one value", "the same values on both sides"],
 )
-def test_where_no_value_tells_the_sides_apart_there_is_no_rule(shape, x, inside):
-    places = places_of(x, shape, 64.0)
+def test_where_no_value_tells_the_sides_apart_there_is_no_rule(scale, x, inside):
+    places = places_of(x, scale, 64.0)
     assert largest_j(places, inside[None], ~inside[None])[0] == 0
     assert best_rule(places, inside, ~inside) is None
 
@@ -341,8 +339,8 @@ def test_a_level_that_was_never_seen_is_not_named():
 def test_many_labellings_are_each_as_one_alone():
     x, _, _ = drawn(3, n=60)
     labels = rng(4).integers(2, size=(50, 60)).astype(bool)
-    for shape in ("arc", "threshold", "levels"):
-        places = places_of(x, shape, 9.0)
+    for scale in ("circular", "numeric", "levels"):
+        places = places_of(x, scale, 9.0)
         together = largest_j(places, labels, ~labels)
         alone = [largest_j(places, one[None], ~one[None])[0] for one in labels]
         assert together.tolist() == pytest.approx(alone)
@@ -545,18 +543,18 @@ def test_rows_pick_the_runs_of_a_cell_from_the_trials_columns():
     ("changes", "rule", "said"),
     [
         ({"name": "padding_bytes mod 64", "scale": "circular", "period": 64.0},
-         Rule(shape="arc", first=60.0, last=11.0, low=59.5, high=11.5, period=64.0),
+         Rule(scale="circular", first=60.0, last=11.0, low=59.5, high=11.5, period=64.0),
          "environment padding of 60 to 11 modulo 64"),
-        ({"name": "frequency_khz", "unit": "khz"}, Rule(shape="threshold", last=2.1e6, high=2.2e6),
+        ({"name": "frequency_khz", "unit": "khz"}, Rule(scale="numeric", last=2.1e6, high=2.2e6),
          "frequency of 2,100,000 kHz or less"),
-        ({"name": "position"}, Rule(shape="threshold", first=3.0, low=2.5),
+        ({"name": "position"}, Rule(scale="numeric", first=3.0, low=2.5),
          "position in its block of 3 or more"),
         ({"name": "cpu", "scale": "levels", "labels": ("0", "1", "2,3")},
-         Rule(shape="levels", levels=(1.0, 2.0)), "CPU 1 or 2,3"),
+         Rule(scale="levels", levels=(1.0, 2.0)), "CPU 1 or 2,3"),
         ({"name": "previous_benchmark", "scale": "levels", "labels": ("a", "b or c")},
-         Rule(shape="levels", levels=(1.0,)), "benchmark of the run before 'b or c'"),
+         Rule(scale="levels", levels=(1.0,)), "benchmark of the run before 'b or c'"),
         ({"name": "seed (levels)", "scale": "levels", "labels": tuple(map(str, range(9)))},
-         Rule(shape="levels", levels=tuple(map(float, range(7)))),
+         Rule(scale="levels", levels=tuple(map(float, range(7)))),
          "seed 0, 1, 2, 3, 4 and 2 more"),
     ],
 )  # fmt: skip

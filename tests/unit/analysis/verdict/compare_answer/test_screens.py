@@ -6,6 +6,8 @@ import io
 import json
 from dataclasses import replace
 
+import pytest
+
 from analysis.commands.compared import write_exports
 from analysis.verdict.compare import Standing, answer_sentence, screen_of
 
@@ -59,6 +61,21 @@ pigz f     242 ms  ? -4 to +3 %
 note  each interval is at 98.75 %, and they hold
       together in 95 %"""
     )
+
+
+@pytest.mark.parametrize(
+    ("means", "shown"),
+    [
+        ((0.0304, 0.0309), ("30.4", "30.9")),
+        ((0.00205, 0.00209), ("2.05", "2.09")),
+        ((0.0304, 0.0459), ("30", "46")),
+        ((0.0304, 0.0305), ("30", "31")),
+    ],
+)
+def test_means_have_the_digits_that_separate_what_is_decided(compared, means, shown):
+    told = compared([(name, mean, 1e-4) for name, mean in zip("ab", means, strict=True)])
+    rows = [line.split() for line in screen_of(told, 80).splitlines()]
+    assert tuple(row[1] for row in rows if row[:1] in (["a"], ["b"])) == shown
 
 
 def test_names_stand_without_quotes(compared):

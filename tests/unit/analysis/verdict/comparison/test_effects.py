@@ -192,8 +192,9 @@ def counted(new, old, sessions=5):
     ("first", "second", "agreement"),
     [
         ((100.0, 100.0), (100.0, 100.0), "agrees"),
-        ((110.0, 100.0), (120.0, 100.0), "agrees"),  # one word, and nothing that could be tested
-        ((100.0, 100.0), (110.0, 100.0), "compatible"),
+        ((110.0, 100.0), (120.0, 100.0), "differs"),  # authority: rules-2, 1a, a trial for a side
+        ((11000.0, 10000.0), (11050.0, 10000.0), "agrees"),
+        ((100.0, 100.0), (110.0, 100.0), "differs"),
     ],
 )
 def test_counts_that_do_not_vary_are_held_by_their_words_and_have_their_sessions(
@@ -203,7 +204,11 @@ def test_counts_that_do_not_vary_are_held_by_their_words_and_have_their_sessions
     lines = (*found.benchmarks, found.these)
     assert [(x.agreement, x.reason) for x in lines] == [(agreement, None)] * 3
     assert {side.sessions for x in lines for side in (x.old, x.new)} == {5}
-    assert found.word == ("reproduced" if agreement == "agrees" else "partly")
+    pvalue = None if first == second else pytest.approx(2 * 4.0**-5)
+    assert [x.pvalue for x in lines] == [pvalue] * 3
+    assert found.these.old.outcome == ("slower" if first[0] > first[1] else "equivalent")
+    partly = "partly" if first[0] > first[1] else "not"
+    assert found.word == ("reproduced" if agreement == "agrees" else partly)
 
 
 def test_counts_of_too_few_sessions_for_their_risk_are_no_trial_of_one_session():

@@ -26,13 +26,13 @@ from analysis.errors import AnalysisError, FairtrialError, InsufficientDataError
 from analysis.methods.variance_sources import predictions
 from analysis.methods.variance_sources.mixed_table import flag_columns, mixed_table
 from analysis.methods.variance_sources.predictions import FoldModels, correlation_interval
-from analysis.methods.variance_sources.systems import sources_of_table
-from analysis.methods.variance_sources.systems_table import (
+from analysis.methods.variance_sources.systems import (
     RESAMPLES,
     bootstrapped_sds,
     ceiling_of,
     noise_of_log_sd,
     runs_of_benchmarks,
+    sources_of_table,
     suite_responses,
 )
 from analysis.stats.arguments import stream
