@@ -49,7 +49,7 @@ from .claims import (
     Claim,
     StoredClaim,
     claims_text,
-    coarse_words,
+    coarse_cautions,
     is_coarse,
     pointed,
     read_claims,
@@ -429,9 +429,7 @@ def _cautions(
     contents: Contents, claims: Sequence[StoredClaim], gone: Sequence[str]
 ) -> Iterator[Caution]:
     """Say what a reader must allow, which claims say little, and what is gone."""
-    coarse = [str(k) for k, one in enumerate(claims, 1) if is_coarse(one.claim)]
-    if coarse:
-        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
+    yield from coarse_cautions(k for k, one in enumerate(claims, 1) if is_coarse(one.claim))
     entries = len(contents.files) + 2
     size = sum(one.bytes for one in contents.files.values())
     options = [f"--max-entries {entries}"] * (entries > MOST_ENTRIES)

@@ -7,13 +7,14 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from ..errors import CampaignError, StoreError, UsageError
+from ..pages.model import Caution
 from ..pages.result import plain
 from ..record.shapes import ShapeError, parse
 from ..record.yaml_reader import Faults, Location, Plain, decoded, quote, read_document
@@ -306,14 +307,18 @@ def is_coarse(claim: Claim) -> bool:
     return any(end <= expected / 2 or end >= 2 * expected for end in ends)
 
 
-def coarse_words(numbers: Sequence[str]) -> str:
+def coarse_cautions(numbers: Iterable[int]) -> Iterator[Caution]:
     """Say which claims that is true of."""
-    one = len(numbers) == 1
-    return (
-        f"claim{'' if one else 's'} {', '.join(numbers)}: rounded to {'its' if one else 'their'} digits, "
-        f"half or double of what {'it expects' if one else 'they expect'} would do as well; "
-        "write more digits, or none"
-    )
+    names = tuple(map(str, numbers))
+    if names:
+        one = len(names) == 1
+        yield Caution(
+            "claim-coarse",
+            f"claim{'' if one else 's'} {', '.join(names)}: rounded to {'its' if one else 'their'} digits, "
+            f"half or double of what {'it expects' if one else 'they expect'} would do as well; "
+            "write more digits, or none",
+            names,
+        )
 
 
 def _stands(found: Any, claim: Claim) -> bool:  # noqa: ANN401 - a number of JSON

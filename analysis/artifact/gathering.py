@@ -187,7 +187,8 @@ def gather(
     """Copy all sources."""
     found: list[CopiedSource] = []
     for given in sources:
-        fleet = _fleet_named(given)
+        ways = (Path(given), Path(given.rpartition(":")[0] or given))
+        fleet = next(filter(is_fleet, ways), None)
         if fleet is not None:
             found += _fleet(given, fleet, found, staging, hide_hosts=hide_hosts)
             continue
@@ -241,13 +242,6 @@ def _same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return False
-
-
-def _fleet_named(given: str) -> Path | None:
-    path = Path(given)
-    if not is_fleet(path) and ":" in given:
-        path = Path(given.rpartition(":")[0])
-    return path if is_fleet(path) else None
 
 
 def _fleet(

@@ -50,7 +50,7 @@ from .archive import (
 from .claims import (
     StoredClaim,
     claims_text,
-    coarse_words,
+    coarse_cautions,
     is_coarse,
     read_stored_claims,
     weigh_claim,
@@ -565,9 +565,7 @@ def _cautions(
     if contents.tool_version != VERSION and unheld:
         what = f"{' and '.join(unheld)} are of fairtrial {contents.tool_version}, and were not held against the results"
         yield Caution("bundle-page-not-held", what, tuple(unheld))
-    coarse = [str(one.number) for one in claims if one.is_coarse]
-    if coarse:
-        yield Caution("claim-coarse", coarse_words(coarse), tuple(coarse))
+    yield from coarse_cautions(one.number for one in claims if one.is_coarse)
     if contents.redacted is not None:
         kinds = ", ".join(contents.redacted.what)
         files = f"{len(contents.redacted.files)} files are not the bytes that were measured"

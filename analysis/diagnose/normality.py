@@ -287,17 +287,14 @@ class NormalityStudy(Result):
         looks = [row.departs(self.risk) for row in self.benchmarks if row.lilliefors is not None]
         answer = f"{sum(map(bool, looks))} of {len(looks)} benchmarks of {self.name} do not look"
         answer += f" normal; the medians over the suite: {look(self.suite)}"
+        write = figures.bare_pvalue
         table = table_of(
             "normality",
             (*self.benchmarks, self.suite),
             ("@", "name"),
             ("n", "n"),
-            (
-                "Lilliefors p",
-                lambda row: getattr(row.lilliefors, "pvalue", None),
-                figures.bare_pvalue,
-            ),
-            ("Shapiro p", lambda row: getattr(row.shapiro, "pvalue", None), figures.bare_pvalue),
+            ("Lilliefors p", lambda row: getattr(row.lilliefors, "pvalue", None), write),
+            ("Shapiro p", lambda row: getattr(row.shapiro, "pvalue", None), write),
             ("line", lambda row: getattr(row.curves, "straightness", None), "{:.3f}".format),
             (f"<at {self.risk:g}", look),
         )

@@ -300,17 +300,8 @@ class Changes(Result):
         """
         ends = [one.last for one in self.intervals] if since is None else []
         begins = begin_of_reference(ends, self.values.size)
-        return alarm_of(
-            self.values,
-            limit,
-            begins=begins,
-            since=since,
-            risk=self.risk,
-            inflation=self.inflation,
-            horizon=horizon,
-            series=series,
-            direction=direction,
-        )
+        how: dict[str, Any] = {"horizon": horizon, "series": series, "direction": direction}
+        return alarm_of(self, limit, begins=begins, since=since, risk=self.risk, **how)
 
     def screen(self) -> Page:
         """Set how many intervals have a change, and a line for each."""
@@ -580,18 +571,18 @@ def begin_of_reference(ends: Sequence[int], count: int) -> int:
 
 
 def alarm_of(
-    values: Array,
+    found: Changes,
     limit: float,
     *,
     begins: int,
     since: int | None,
     risk: float,
-    inflation: float,
     horizon: int,
     series: int,
     direction: Direction,
 ) -> Alarm:
     """Hold the newest values against those before; `Changes.alarm` says what is what."""
+    values, inflation = found.values, found.inflation
     if not (math.isfinite(limit) and limit > 0):
         raise UsageError(
             f"the limit must be a positive ratio of times, not {limit!r}",

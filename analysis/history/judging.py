@@ -250,12 +250,11 @@ class Judge:
         begin = begin_of_reference([one.last for one in found.intervals], count)
         way: Direction = "faster" if self.condition.kind == "faster" else "slower"
         alarm = alarm_of(
-            values,
+            found,
             1.0 / self.condition.limit,
             begins=begin,
             since=since,
             risk=self.risk,
-            inflation=found.inflation,
             horizon=self.horizon,
             series=self.gates,
             direction=way,

@@ -184,16 +184,13 @@ class DrawStudy(Result):
         elif self.speedup != 1:
             claim = f"the candidate is not {self.speedup:g} times as good as the baseline"
 
+        of_all = f"{{}} of {trials}".format
         tests = table_of(
             "tests",
             self.tests,
             ("<test", lambda one: shared.NAMES[one.test]),
             *(
-                (
-                    f"rejects at {level:g}",
-                    lambda one, k=k: one.rejected[k],
-                    f"{{}} of {trials}".format,
-                )
+                (f"rejects at {level:g}", lambda one, k=k: one.rejected[k], of_all)
                 for k, level in enumerate(self.alphas)
             ),
             ("mean confidence", "confidence", "{:.3f}".format),

@@ -152,6 +152,7 @@ ASSUMED = (0.01, 0.02, 0.05)  # spreads of a session's log ratio, where none was
 _POWER = 0.8
 _ALPHA = 0.05
 _MOST_DECIDABLE = 1000  # sessions that half of a difference may need
+Lines = Sequence[ComponentLine]
 _HARDLY = 9.0  # 900 %: what is larger is shown as none
 
 
@@ -196,9 +197,7 @@ def limits(goal: Goal, most: int) -> Floats:
     return read_only(found)
 
 
-def errors(
-    lines: Sequence[ComponentLine], sessions: int, runs: int, factors: ArrayLike = 1.0
-) -> Floats:
+def errors(lines: Lines, sessions: int, runs: int, factors: ArrayLike = 1.0) -> Floats:
     """Give the largest standard error of the lines, for 2 to `sessions` and 1 to `runs`.
 
     Their variances are taken `factors` times.
@@ -218,12 +217,7 @@ def _reached(
 
 
 def cheapest(
-    lines: Sequence[ComponentLine],
-    goal: Goal,
-    cost: Callable[[int, int], float],
-    *,
-    sessions: int,
-    runs: int,
+    lines: Lines, goal: Goal, cost: Callable[[int, int], float], *, sessions: int, runs: int
 ) -> tuple[tuple[int, int] | None, list[int | None]]:
     """Find the cheapest plan."""
     reached = _reached(lines, goal, sessions, runs)
@@ -235,7 +229,7 @@ def cheapest(
 
 
 def least_sessions(
-    lines: Sequence[ComponentLine], goal: Goal, runs: int, *, most: int, factors: ArrayLike = 1.0
+    lines: Lines, goal: Goal, runs: int, *, most: int, factors: ArrayLike = 1.0
 ) -> int | None:
     """Give the fewest sessions of `runs` runs that reach the goal; None beyond `most`."""
     reached = _reached(lines, goal, most, runs, factors)[:, -1]

@@ -90,18 +90,17 @@ class Rect(NamedTuple):
         return f'<rect class="{self.css}" x="{_p(self.x1)}" y="{_n(self.y1)}" {size}/>'
 
 
-class Shape(NamedTuple):
-    """Lines through points around a place, in pixels from it: they do not stretch."""
+class Cross(NamedTuple):
+    """A cross, such as that of a failed run; it does not stretch."""
 
     x: float
     y: float
-    lines: tuple[tuple[Point, ...], ...]
     css: str
 
     def svg(self) -> str:
         """Write it for the page."""
-        d = "".join("M" + "L".join(f"{x:g} {y:g}" for x, y in one) for one in self.lines)
         place = f'x="{100 * self.x:.2f}%" y="{self.y:.1f}"'
+        d = "M-3.5 -3.5L3.5 3.5M-3.5 3.5L3.5 -3.5"
         return f'<svg class="at" {place}><path class="{self.css}" d="{d}"/></svg>'
 
 
@@ -186,12 +185,7 @@ class Boxes(NamedTuple):
         return "".join(f"M{a} 0H{b}V{_GRAIN}H{a}Z" for a, b in spans)
 
 
-Mark: TypeAlias = "Line | Rect | Shape | Text | Dots | Curve | Segments | Boxes"
-
-
-def cross(x: float, y: float, css: str, *, r: float = 3.5) -> Mark:
-    """Give a cross, such as that of a failed run."""
-    return Shape(x, y, (((-r, -r), (r, r)), ((-r, r), (r, -r))), css)
+Mark: TypeAlias = "Line | Rect | Cross | Text | Dots | Curve | Segments | Boxes"
 
 
 # --- The colours of all pictures: blue is faster than the baseline, orange slower, ink neither.

@@ -20,7 +20,7 @@ from ..errors import AnalysisError, UsageError
 from ..pages import number_format as figures
 from ..pages.model import Block, Figure, Section, Value, section, table_of, value_of
 from ..plots.axes import Scale, ratio_ticks, read_out
-from ..plots.marks import Area, Dots, Line, Mark, Rect, Text, cross, plot as drawn
+from ..plots.marks import Area, Cross, Dots, Line, Mark, Rect, Text, plot as drawn
 from ..words import shortened
 from .assembling import Chapter, chapter_of
 from .subject import Subject, abridging, hosts_of, level_of
@@ -324,7 +324,7 @@ def _picture(plot: _Timeline, noun: str, alt: str) -> Markup:
     for row in plot.failed:
         k = int(clock.place[row])
         x = lefts[k] + width * min(1.0, clock.seconds[row] / clock.lengths[k])
-        marks.append(cross(x, bottom + _BELOW / 2, "happened-cross", r=3.5))
+        marks.append(Cross(x, bottom + _BELOW / 2, "happened-cross"))
     return drawn(bottom + _BELOW, marks, alt, css="happened-plot")
 
 

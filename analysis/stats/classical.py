@@ -41,9 +41,8 @@ References
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,7 +80,7 @@ _LOG_SD = (-0.4803, -0.082676, 0.0030302)
 _BOUND = (-2.273, 0.459)
 
 
-def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
+def shapiro_wilk(rows: Array) -> PairTests:
     """Test the normality of each row.
 
     `rows` (shape (samples, n)): Finite values. Gives `statistic`, `pvalue` (shape (samples,)): W
@@ -103,7 +102,7 @@ def shapiro_wilk(rows: Array) -> tuple[Array, Array]:
     # 1 - cos^2 by way of the distance keeps its digits when W is near 1.
     rest = np.sum((x - weights) ** 2, axis=1) / 2 * (1 + cosine)
     rest = np.where(usable, np.clip(rest, np.finfo(float).tiny, 1.0), np.nan)
-    return 1 - rest, _pvalue(rest, n)
+    return PairTests(1 - rest, _pvalue(rest, n))
 
 
 @lru_cache(maxsize=128)
@@ -156,18 +155,11 @@ _RESOLUTION = 4 * np.finfo(np.float64).eps  # of a difference of two deviations,
 _CHUNK = 1 << 20  # cells of one array of paths
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PairTests:
-    """A statistic and its p for each pair; nan where the data leave the statistic undefined.
-
-    `df` are the degrees of freedom where the law has one kind of them, `exact` tells whether p is
-    exact (given the ties) or from a limit law; None where that is no question.
-    """
+class PairTests(NamedTuple):
+    """A statistic and its p for each pair; nan where the data leave the statistic undefined."""
 
     statistic: Array
     pvalue: Array
-    df: Array | None = None
-    exact: Flags | None = None
 
 
 def f_test(x: ArrayLike, y: ArrayLike) -> PairTests:
@@ -230,9 +222,8 @@ def _t_test(a: Array, b: Array, variance: Array, df: Array) -> PairTests:
     usable = error >= _CONSTANT * np.maximum(np.abs(mean_a), np.abs(mean_b))
     usable &= error > 0
     t = np.where(usable, mean_a - mean_b, np.nan) / np.where(usable, error, 1.0)
-    df = np.where(usable, df, np.nan)
     tail = betainc(df / 2, 0.5, df / (df + t**2)) / 2
-    return PairTests(statistic=t, pvalue=np.where(t > 0, tail, 1 - tail), df=df)
+    return PairTests(statistic=t, pvalue=np.where(t > 0, tail, 1 - tail))
 
 
 def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
@@ -276,11 +267,7 @@ def ks_centred(x: ArrayLike, y: ArrayLike) -> PairTests:
         pvalue = np.where(crossed > 0, np.concatenate(laws)[which.ravel()], 1.0)
     else:
         pvalue = _kolmogorov(math.sqrt(n * m / (n + m)) * crossed / (n * m))
-    return PairTests(
-        statistic=crossed / (n * m),
-        pvalue=pvalue,
-        exact=np.full(len(both), n * m < _KS_EXACT_BELOW),
-    )
+    return PairTests(statistic=crossed / (n * m), pvalue=pvalue)
 
 
 def _paths(crossed: Integers, ends: Flags, a: int, b: int) -> Array:
@@ -346,7 +333,7 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> PairTests:
         shift = n * (n + 1) // 2
         table = {u: rank_sum_table(u + shift, n, m) for u in set(w[exact].tolist())}
         pvalue[exact] = [table[u] for u in w[exact].tolist()]
-    return PairTests(statistic=w, pvalue=pvalue, exact=exact)
+    return PairTests(statistic=w, pvalue=pvalue)
 
 
 def _sorted(rows: Array) -> tuple[Indices, Array]:

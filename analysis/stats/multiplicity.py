@@ -93,60 +93,33 @@ def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
 
 _LOOKS, _OPEN_LOOKS = 15, 23  # how many there are in the lists
 
-# risk of all looks together, nominal risk of each; made by tests/calibration/make_looks_table.py
+# risk of all looks together, nominal risk of each of the list and of the open one; made by tests/calibration/make_looks_table.py
 _NOMINAL = (
-    (0.0001, 7.749e-06),
-    (0.0002, 1.579e-05),
-    (0.0005, 4.142e-05),
-    (0.001, 8.506e-05),
-    (0.0025, 0.0002215),
-    (0.005, 0.0004604),
-    (0.01, 0.0009694),
-    (0.0125, 0.001235),
-    (0.05 / 3, 0.001699),
-    (0.025, 0.002659),
-    (0.05, 0.00581),
-    (0.1, 0.01303),
-    (0.2, 0.03037),
-    (0.3, 0.05127),
-    (0.4, 0.07598),
-    (0.5, 0.105),
-    (0.6, 0.1396),
-    (0.7, 0.182),
-    (0.8, 0.2367),
-    (0.85, 0.272),
-    (0.9, 0.3171),
-    (0.93, 0.353),
-    (0.96, 0.403),
-    (0.98, 0.4558),
-    (0.99, 0.5009),
-)
-_OPEN_NOMINAL = (
-    (0.0001, 5.238e-06),
-    (0.0002, 1.074e-05),
-    (0.0005, 2.764e-05),
-    (0.001, 5.719e-05),
-    (0.0025, 0.0001482),
-    (0.005, 0.0003086),
-    (0.01, 0.0006494),
-    (0.0125, 0.0008266),
-    (0.05 / 3, 0.00113),
-    (0.025, 0.001772),
-    (0.05, 0.003857),
-    (0.1, 0.008614),
-    (0.2, 0.02007),
-    (0.3, 0.03397),
-    (0.4, 0.05065),
-    (0.5, 0.07067),
-    (0.6, 0.09502),
-    (0.7, 0.1257),
-    (0.8, 0.1669),
-    (0.85, 0.1944),
-    (0.9, 0.2308),
-    (0.93, 0.2606),
-    (0.96, 0.3033),
-    (0.98, 0.3503),
-    (0.99, 0.3919),
+    (0.0001, 7.749e-06, 5.238e-06),
+    (0.0002, 1.579e-05, 1.074e-05),
+    (0.0005, 4.142e-05, 2.764e-05),
+    (0.001, 8.506e-05, 5.719e-05),
+    (0.0025, 0.0002215, 0.0001482),
+    (0.005, 0.0004604, 0.0003086),
+    (0.01, 0.0009694, 0.0006494),
+    (0.0125, 0.001235, 0.0008266),
+    (0.05 / 3, 0.001699, 0.00113),
+    (0.025, 0.002659, 0.001772),
+    (0.05, 0.00581, 0.003857),
+    (0.1, 0.01303, 0.008614),
+    (0.2, 0.03037, 0.02007),
+    (0.3, 0.05127, 0.03397),
+    (0.4, 0.07598, 0.05065),
+    (0.5, 0.105, 0.07067),
+    (0.6, 0.1396, 0.09502),
+    (0.7, 0.182, 0.1257),
+    (0.8, 0.2367, 0.1669),
+    (0.85, 0.272, 0.1944),
+    (0.9, 0.3171, 0.2308),
+    (0.93, 0.353, 0.2606),
+    (0.96, 0.403, 0.3033),
+    (0.98, 0.4558, 0.3503),
+    (0.99, 0.5009, 0.3919),
 )
 
 
@@ -174,10 +147,10 @@ def nominal_risk(risk: float, *, open: bool = False) -> float:
     """
     if not 0 < risk < 1:
         raise UsageError(f"the risk of all looks must lie between 0 and 1, not {risk!r}")
-    table, looks = (_OPEN_NOMINAL, _OPEN_LOOKS) if open else (_NOMINAL, _LOOKS)
-    if risk < table[0][0]:
-        return risk / looks
-    place = min(bisect.bisect_right(table, (risk, 1.0)), len(table) - 1)
-    (low, a), (high, b) = table[place - 1], table[place]
+    if risk < _NOMINAL[0][0]:
+        return risk / (_OPEN_LOOKS if open else _LOOKS)
+    place = min(bisect.bisect_right(_NOMINAL, (risk, 1.0)), len(_NOMINAL) - 1)
+    (low, *left), (high, *right) = _NOMINAL[place - 1], _NOMINAL[place]
+    a, b = left[open], right[open]
     share = min((math.log(risk) - math.log(low)) / (math.log(high) - math.log(low)), 1.0)
     return math.exp(math.log(a) + share * (math.log(b) - math.log(a)))

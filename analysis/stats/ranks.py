@@ -190,20 +190,13 @@ def signed_rank_table(r: float, n: int) -> float:
     return float(cumulative[k]) if k < cumulative.size - 1 else 1.0
 
 
-def signed_rank_normal(
-    r: float, n: int, *, ranks: ArrayLike | None = None, continuity: float = 0.5
-) -> float:
+def signed_rank_normal(r: float, n: int, *, continuity: float = 0.5) -> float:
     """Give the normal approximation of P(V <= r).
 
-    `r`, `n`: As in `signed_rank_table`. `ranks`: The midranks of the differences that are not 0:
-    then mean and variance are the ones given these, and r must be without the share of the zeros.
-    `continuity`: Added to r; 0.5 by default, 0 as printed in the HPT paper.
+    `r`, `n`: As in `signed_rank_table`. `continuity`: Added to r; 0.5 by default, 0 as printed in the HPT paper.
     """
-    mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24
-    if ranks is not None:
-        given = np.asarray(ranks, dtype=np.float64)
-        mean, variance = float(given.sum()) / 2, float(np.sum(given**2)) / 4
-    return _upper_tail(mean - r - continuity, variance)
+    variance = n * (n + 1) * (2 * n + 1) / 24
+    return _upper_tail(n * (n + 1) / 4 - r - continuity, variance)
 
 
 def signed_rank_tied(r: float, ranks: ArrayLike) -> float:

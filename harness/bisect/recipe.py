@@ -198,25 +198,21 @@ class NoProgramError(Exception):
     """The tree lacks what the campaign executes or reads; the text says what."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The files of a tree that count, with their SHA-256, and the folders that its loader has to search."""
-
-    programs: Mapping[str, str]
-    identity: str
-    libraries: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built(Found):
+@dataclass(frozen=True, slots=True)
+class Built:
     """A commit that was built: its files are kept in `tree`, for as long as its trials need them.
+
+    The files that count have their SHA-256 in `programs`; `libraries` are the folders that its loader has to search.
 
     `seconds` is what the build took; `reused` tells that it was built earlier.
     """
 
     commit: Commit
     tree: Path
-    seconds: float
+    programs: Mapping[str, str]
+    identity: str
+    libraries: tuple[Path, ...] = ()
+    seconds: float = 0.0
     reused: bool = False
 
 
@@ -230,11 +226,11 @@ class NotBuilt:
 
 
 def find_programs(
-    recipe: Recipe, tree: Path, git_tree: str, built_at: Path, environment: Mapping[str, str]
-) -> Found:
-    """Find the programs of a tree that was built at the path `built_at`.
+    recipe: Recipe, commit: Commit, tree: Path, built_at: Path, environment: Mapping[str, str]
+) -> Built:
+    """Find the programs of the tree of a commit that was built at the path `built_at`.
 
-    `git_tree` is git's name of the commit's files; every command starts from the variables `environment`.
+    Every command starts from the variables `environment`.
 
     Raises NoProgramError if a program, a working folder or an input is not there.
     """
@@ -243,11 +239,11 @@ def find_programs(
         search.add(cell)
     programs = dict(sorted(search.programs.items()))
     if search.opaque:
-        identity = f"tree:{git_tree}"
+        identity = f"tree:{commit.tree}"
     else:
         text = json.dumps(programs, sort_keys=True)
         identity = f"programs:{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}"
-    return Found(programs=programs, identity=identity, libraries=tuple(search.libraries))
+    return Built(commit, tree, programs, identity, tuple(search.libraries))
 
 
 class _Search:
@@ -372,7 +368,6 @@ _REPLACED = ("variants", "baseline", "benchmarks", "inputs", "build", "hooks", "
 _BARE = re.compile("[A-Za-z0-9+-][A-Za-z0-9._+-]*")  # means the same without quotes in any place
 _WORD = re.compile(r"(?!(?i:null)$)[A-Za-z_][A-Za-z0-9_-]*")
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_IN_FOLDER = 'cd "$0" && exec "$@"'
 
 
 def campaign_of(

@@ -298,10 +298,8 @@ class Workshop:
         return found
 
     def _found(self, commit: Commit, tree: Path, seconds: float, *, reused: bool = False) -> Built:
-        built_at = self._clone.path
-        found = find_programs(self._recipe, tree, commit.tree, built_at, self._environment)
-        about = {name: getattr(found, name) for name in found.__slots__}
-        return Built(commit=commit, tree=tree, seconds=seconds, reused=reused, **about)
+        args = (self._recipe, commit, tree, self._clone.path, self._environment)
+        return dataclasses.replace(find_programs(*args), seconds=seconds, reused=reused)
 
     def _make(self, commit: Commit, commands: SideCommands, logs: Path) -> None:
         limit = self._recipe.campaign.protocol.build_timeout_s

@@ -18,7 +18,7 @@ from analysis.words import WIDTH, cells, cut, note_lines, shown, shown_lines
 
 from ..errors import clock, counted
 from ..trial.execution import Options
-from ..trial.profiles import SESSIONS, Chains, ProfileRequest, campaign_then, record_profile
+from ..trial.profiles import ProfileRequest, campaign_then, record_profile
 from .live_view import OneLineView, PartView
 
 if TYPE_CHECKING:
@@ -287,31 +287,26 @@ def recorded(
     targets: Sequence[Target],
     view: WhyView,
     *,
-    sessions: int | None = None,
-    frequency_hz: int | None = None,
-    chains: Chains | None = None,
     wait_s: float = 0.0,
+    **asked: Any,  # noqa: ANN401 - further fields of the request
 ) -> tuple[Path, ...]:
     """Record the profile of each target next to its trial, in the usual way by default; give their folders.
 
     Raises HostError if nothing can be recorded here, or host and programs are not those of the trial; Interrupted if
     a signal came.
     """
-    sessions = sessions or SESSIONS
     places = []
     for target in targets:
-        manifest = read_manifest(target.trial)
-        how = counted(sessions, "session")
-        view.about(said_of(target.variant, manifest.baseline, target.benchmarks, how))
-        asked = ProfileRequest(
+        request = ProfileRequest(
             variant=target.variant,
             benchmarks=target.benchmarks,
-            sessions=sessions,
-            frequency_hz=frequency_hz,
-            chains=chains,
             verdict_was=target.verdict_was,
+            **asked,
         )
+        manifest = read_manifest(target.trial)
+        how = counted(request.sessions, "session")
+        view.about(said_of(target.variant, manifest.baseline, target.benchmarks, how))
         options = Options(folder=target.trial.parent, wait_s=wait_s)
         campaign = campaign_then(target.trial, manifest)
-        places.append(record_profile(campaign, target.trial, asked, options, view))
+        places.append(record_profile(campaign, target.trial, request, options, view))
     return tuple(places)

@@ -32,7 +32,7 @@ from ..launch.matching import opened_output
 from ..trial.ending import Ending, rule_text
 from ..trial.execution import Options, start
 from ..trial.metering import look_at_counters
-from ..trial.plan import cpus_for, plan_session, planned_runs, room_needed, situation_of
+from ..trial.plan import PlannedSession, cpus_for, planned_runs, room_needed, situation_of
 from ..trial.preparation import expected_seconds, has_energy, idle_seconds
 from ..trial.progress import read_progress, trials_in
 from ..trial.run_files import files_to_set_aside, kept_bytes
@@ -197,18 +197,12 @@ def preview(
         situation = situation_of(
             campaign, host, measured, options.folder, events=events, needed_bytes=needed
         )
-    findings = tuple(
-        finding
-        for finding in check_before(situation)
-        # the gaps are looked at in a session, as is said there
-        if finding.check != "gaps" and (finding.check != "counters" or events is not None)
-    )
     return Preview(
         campaign=campaign,
         sessions=sessions,
         plan=plan,
-        findings=findings,
-        first=tuple(islice(plan_session(campaign, campaign.seed, 1), 1000)),
+        findings=check_before(situation),  # gaps are looked at in a session, as is said there
+        first=tuple(islice(PlannedSession(campaign, campaign.seed, 1), 1000)),
         seconds=_known(campaign, options, sessions, energy=energy)
         if probed is None
         else expected_seconds(campaign, sessions, probed.seconds, energy=energy),

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -26,6 +26,7 @@ from ..host.executables import sha256_file
 from ..launch.commands import base_environment, resolve
 from ..trial.execution import defaults_of
 from ..trial.plan import planned_runs
+from ..trial.run_files import argument_files
 
 Kind = Literal[
     "build",
@@ -218,8 +219,8 @@ def programs_of(campaign: Campaign, manifest: Manifest, root: Path) -> Iterator[
         if (path or (name, cwd)) not in seen:
             seen.add(path or (name, cwd))
             yield _program(name, cwd, path, root, measured, made=one.made)
-        for place in _arguments(one.argv, cwd, root):
-            if place not in seen:
+        for place in map(Path, map(os.path.normpath, argument_files(one.argv, cwd))):
+            if place not in seen and not is_outside(place, root):
                 seen.add(place)
                 yield _program(below(place, root), cwd, place, root, measured)
 
@@ -274,24 +275,6 @@ def _measured(manifest: Manifest, home: Path) -> dict[str, str]:
     return found
 
 
-def _arguments(argv: Iterable[str], cwd: Path, root: Path) -> Iterator[Path]:
-    """Give the files of the bundle among a command's arguments, ``--name=FILE`` too."""
-    for argument in list(argv)[1:]:
-        for text in dict.fromkeys((argument, argument.partition("=")[2])):
-            if not text or "\0" in text or len(text) > 4096:
-                continue
-            path = Path(os.path.normpath(cwd / text))
-            if not is_outside(path, root) and _is_file(path):
-                yield path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a name that is too long
-        return False
-
-
 # --- The campaign that came with a trial: only the one that was measured is executed, and shown
 # before.
 
@@ -305,8 +288,7 @@ def received_campaign(file: Path, trial: Path, root: Path, *, redacted: bool) ->
             str(trial),
             "check it without --rerun",
         )
-    defaults, own = defaults_of(trial, manifest)
-    campaign = load_campaign(file, seed=manifest.seed, defaults=defaults, own=own)
+    campaign = load_campaign(file, seed=manifest.seed, **defaults_of(trial, manifest))
     _hold_against(campaign, manifest, trial, redacted=redacted)
     outside = list(stays_inside(campaign, root))
     if outside:

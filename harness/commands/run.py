@@ -96,13 +96,10 @@ def run(*, args: _Options, out: TextIO, err: TextIO) -> int:
     options = Options(
         folder=folder,
         name=None if place is None else place.name,
-        strict=args.strict,
-        accept_drift=args.accept_drift,
-        share=args.share,
         sessions=begun.sessions if begun else count,
         wait_s=args.wait_for_lock,
         node=node,
-        built=args.built,
+        **args.some("strict", "accept_drift", "share", "built"),
     )
     if args.only is not None:
         from .dry_run import execute_only

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -134,15 +135,12 @@ def _ended(done: Tuned, args: _Options, err: TextIO) -> int:
 def _wish(args: _Options, argv: list[str]) -> Wish:
     from ..tune.proposal import Wish
 
+    wish = Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
     if args.campaign is None:
-        return Wish(offline_sibling=args.offline_sibling, inside=bool(argv))
+        return wish
     from ..campaign.resolve import load_campaign
 
-    return Wish(
-        setting=load_campaign(args.campaign).isolation.cpus,
-        offline_sibling=args.offline_sibling,
-        inside=bool(argv),
-    )
+    return replace(wish, setting=load_campaign(args.campaign).isolation.cpus)
 
 
 def _shown(proposal: Proposal, args: _Options, argv: list[str]) -> str:

@@ -68,6 +68,7 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
     from analysis.record.printer import check_file
 
     from ..launch.matching import Interrupted
+    from ..trial.profiles import SESSIONS
     from .bisect_view import WhyView, recorded
 
     for option in args.given(*_TO_EXECUTE) if args.stored else ():
@@ -86,8 +87,9 @@ def why(*, args: _Options, out: TextIO, err: TextIO) -> int:
             profiles = recorded(
                 targets,
                 view,
-                **args.some("sessions", "chains"),
+                sessions=args.sessions or SESSIONS,
                 frequency_hz=args.frequency,
+                chains=args.chains,
                 wait_s=args.wait_for_lock,
             )
         except Interrupted:

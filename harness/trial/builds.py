@@ -10,9 +10,9 @@ import os
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from analysis.record.environment import segments_of
 from analysis.record.manifest import read_manifest, utc_now
@@ -172,37 +172,32 @@ def _builds_of(
     return builds if known else once
 
 
-class _Copy(NamedTuple):
-    program: Path  # links followed
-    place: Path
-    digest: str
-    mode: int
+def _copied(trial: Path, programs: Mapping[str, str]) -> Callable[[], None]:
+    """Copy programs, by their SHA-256, into a trial; give what puts back those that are other ones by then."""
+    copies = []
+    for path, digest in programs.items():
+        program, name = Path(path).resolve(), f"{TARGETS_BEFORE}/{digest[:16]}-{Path(path).name}"
+        with storing(trial / name):
+            (trial / TARGETS_BEFORE).mkdir(exist_ok=True)
+            fd = open_inside(trial, f"{name}.part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(fd, "wb") as copy, program.open("rb") as original:
+                shutil.copyfileobj(original, copy)
+                copy.flush()
+                os.fsync(fd)
+            (trial / f"{name}.part").replace(trial / name)
+            copies.append((program, trial / name, digest, program.stat().st_mode & 0o7777))
 
+    def put_back() -> None:
+        for program, place, digest, mode in copies:
+            with storing(program):
+                if program.exists() and sha256_file(program) == digest:
+                    continue
+                fresh = program.with_name(f".{program.name}.before")
+                shutil.copyfile(place, fresh)
+                fresh.chmod(mode)
+                fresh.replace(program)
 
-def _copy(trial: Path, path: Path, digest: str) -> _Copy:
-    program = path.resolve()
-    name = f"{TARGETS_BEFORE}/{digest[:16]}-{path.name}"
-    with storing(trial / name):
-        (trial / TARGETS_BEFORE).mkdir(exist_ok=True)
-        fd = open_inside(trial, f"{name}.part", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        with os.fdopen(fd, "wb") as copy, program.open("rb") as original:
-            shutil.copyfileobj(original, copy)
-            copy.flush()
-            os.fsync(fd)
-        (trial / f"{name}.part").replace(trial / name)
-        mode = program.stat().st_mode & 0o7777
-    return _Copy(program, trial / name, digest, mode)
-
-
-def _put_back(copies: Sequence[_Copy]) -> None:
-    for copy in copies:
-        with storing(copy.program):
-            if copy.program.exists() and sha256_file(copy.program) == copy.digest:
-                continue
-            fresh = copy.program.with_name(f".{copy.program.name}.before")
-            shutil.copyfile(copy.place, fresh)
-            fresh.chmod(copy.mode)
-            fresh.replace(copy.program)
+    return put_back
 
 
 class TrialBuilds:
@@ -301,15 +296,15 @@ class TrialBuilds:
                 refuse(store.path, changed, campaign)
             if self.once and (changed or missing):
                 wanted = self.once if changed else _builds_of(campaign, self.once, missing)
-                copies = [_copy(store.path, Path(path), digest) for path, digest in there.items()]
+                put_back = _copied(store.path, there)
                 try:
                     if builds:
                         self.build_once(wanted)
                 except BaseException:
-                    _put_back(copies)
+                    put_back()
                     raise
                 if not accept:  # a build of one variant may touch the others'
-                    _put_back(copies)
+                    put_back()
         self.find_programs(of_sessions=False)
         now = self.lasting()
         if then:

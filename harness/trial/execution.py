@@ -42,7 +42,6 @@ from ..campaign.resolve import campaign_name, load_campaign
 from ..campaign.schema import (
     BEFORE,
     RULE,
-    Table,
     first_defaults,
     identity_of,
     resolved_text,
@@ -54,7 +53,7 @@ from ..launch.usage import can_reset_peaks, folder_with_peaks, service_metrics
 from .builds import drift, fits, refuse, settle
 from .ending import Ending, refuse_comparison, refuse_imported
 from .folder import clear_unused, holds_only_a_start, is_written_now, storing, written_by_another
-from .plan import plan_session, planned_runs, reserve
+from .plan import PlannedSession, planned_runs, reserve
 from .preparation import Prepared, Watcher, on_housekeeping_cpus, prepare
 from .progress import Trials, trials_in
 from .run_files import files_to_set_aside, kept_bytes, remove_discarded
@@ -149,7 +148,7 @@ def check_plan(store: Store, campaign: Campaign) -> None:
     planned = (
         run
         for session in range(1, sessions + 1)
-        for run in plan_session(campaign, seed, session, node, left)
+        for run in PlannedSession(campaign, seed, session, node, left)
     )
     # counted before it is compared: a session may have any number
     differs = planned_runs(campaign, sessions, left) != count or any(
@@ -195,25 +194,20 @@ def trial_begun(
         refuse_imported(file, read_manifest(file))  # else the message is of a missing file
     name = campaign_name(file)
     path, manifest = trial_to_resume(folder, name, named)
-    defaults, own = defaults_of(path, manifest)
+    seed = manifest.seed if seed is None else seed  # it may not be the file's
     return Begun(
         path=path,
         manifest=manifest,
-        campaign=load_campaign(
-            file,
-            seed=manifest.seed if seed is None else seed,  # it may not be the file's
-            defaults=defaults,
-            own=own,
-        ),
+        campaign=load_campaign(file, seed=seed, **defaults_of(path, manifest)),
         sessions=max(manifest.sessions, sessions or 0) + more,
         passed_over=trials_in(folder, name).unreadable if named is None else (),
     )
 
 
-def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, Table]:
-    """Give the defaults with which a trial began, and those of the person who began it."""
+def defaults_of(path: Path, manifest: Manifest) -> dict[str, Any]:
+    """Give the defaults with which a trial began, and those of the person who began it, as `load_campaign` takes them."""
     if manifest.campaign_identity == 1:
-        return {**BEFORE, **first_defaults()}, {}
+        return {"defaults": {**BEFORE, **first_defaults()}, "own": {}}
     if manifest.campaign_identity > RULE:
         raise StoreError(
             f"the campaign's identity is made by rule {manifest.campaign_identity}, and {RULE} is "
@@ -233,7 +227,7 @@ def defaults_of(path: Path, manifest: Manifest) -> tuple[Table, Table]:
         what = f"the defaults with which the trial began cannot be read: {reason}"
         fix = "restore the file from a copy, or start a new trial"
         raise StoreError(what, str(path / RESOLVED), fix) from error
-    return {**BEFORE, **table}, own
+    return {"defaults": {**BEFORE, **table}, "own": own}
 
 
 def resume(begun: Begun, options: Options, watcher: Watcher) -> Ending:

@@ -156,11 +156,21 @@ def is_written_now(trial: Path) -> bool:
     return False
 
 
+def locked(fd: int, tries: int = 1) -> bool:
+    """Take the lock of an open file, if nobody else has it; who only looks has it for an instant."""
+    for left in reversed(range(tries)):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02 * bool(left))
+        else:
+            return True
+    return False
+
+
 def lock_or_holder(fd: int) -> str | None:
     """Take the lock of a file that names who has it; None, or else that process, "" where it is not named."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    if not locked(fd):
         return os.pread(fd, 32, 0).decode("ascii", "replace").strip()
     os.ftruncate(fd, 0)
     os.pwrite(fd, b"%d\n" % os.getpid(), 0)
@@ -169,16 +179,9 @@ def lock_or_holder(fd: int) -> str | None:
 
 def lock_trial(fd: int, trial: Path) -> None:
     """Lock the measurements file of a trial, or close it and say who has it."""
-    # A reader that asks whether we are alive holds the lock for an instant: try more than once.
-    for _ in range(20):
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.02)
-        else:
-            return
-    os.close(fd)
-    raise written_by_another(trial)
+    if not locked(fd, 20):
+        os.close(fd)
+        raise written_by_another(trial)
 
 
 def written_by_another(trial: Path) -> StoreError:

@@ -183,16 +183,8 @@ IDLE_S = 10.0
 _PARTS = 10  # whose differences tell how well the mean is known
 
 
-class Idle(NamedTuple):
-    """The idle power in watts, the standard error of that, and over how many seconds it was seen."""
-
-    watts: float
-    error_w: float
-    seconds: float
-
-
-def measure_idle(meter: EnergyMeter, sleep: Callable[[float], None]) -> Idle | str:
-    """Measure the idle power for `IDLE_S` seconds; give why it is not known otherwise.
+def measure_idle(meter: EnergyMeter, sleep: Callable[[float], None]) -> dict[str, float] | str:
+    """Measure the idle power for `IDLE_S` seconds, as `IdlePower` has it; give why it is not known otherwise.
 
     The standard error is that of the mean of ten parts of a second each.
     """
@@ -207,7 +199,7 @@ def measure_idle(meter: EnergyMeter, sleep: Callable[[float], None]) -> Idle | s
         joules += part.joules
         seconds += part.seconds
     error = statistics.stdev(powers) / math.sqrt(_PARTS)
-    return Idle(watts=joules / seconds, error_w=error, seconds=seconds)
+    return {"watts": joules / seconds, "error_w": error, "seconds": seconds}
 
 
 # --- What of this a campaign asks for.
@@ -435,7 +427,6 @@ class SessionEnergy:
     def _measure_idle(
         self, store: Store, deadline: float | None, session: int, segment: int, when: When
     ) -> IdlePower | str:
-        """Measure and store the idle power; give why it is not known otherwise."""
         if deadline is not None and time.monotonic() + IDLE_S > deadline:
             return _LATE
         if not self._said:
@@ -448,7 +439,7 @@ class SessionEnergy:
         found = measure_idle(self.meter, self.sleep)
         if isinstance(found, str):
             return found
-        idle = IdlePower(session=session, segment=segment, when=when, **found._asdict())
+        idle = IdlePower(session=session, segment=segment, when=when, **found)
         store.update(idle_power=(*store.manifest.idle_power, idle))
         return idle
 

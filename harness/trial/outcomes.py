@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from signal import SIGKILL, Signals
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from analysis.record.json_paths import JsonPathError, find
 from analysis.record.manifest import quantile_of
@@ -95,7 +95,7 @@ def examine(
         detail = cause if killed else f"{detail}; the kernel killed a process of it: {cause}"
     if outcome in {"exit", "signal"} and (text := _last_words(stderr, conceal)):
         detail = f"{detail}; stderr: {text}"
-    found = _Found({}, {})
+    found: _Found = {}
     if outcome == "ok":
         matching = matching or Matching()
         try:
@@ -105,14 +105,13 @@ def examine(
                 outcome, detail = "output-mismatch", f"{mismatch}; stdout: {text}"
             else:
                 found = _read(cell, "run", {"stdout": stdout, "stderr": stderr}, kept, matching)
-                outcome, detail = _within_bounds(cell, found.metrics)
+                outcome, detail = _within_bounds(cell, found["metrics"])
         except (Unparsable, NotMatched) as error:
             outcome, detail = "unparsable", _cut(str(error))
     return Examined(
         outcome=outcome,
         detail=detail,
-        metrics=found.metrics,
-        distributions=found.distributions,
+        **found,
         stdout_bytes=size,
         stdout_sha256=digest,
     )
@@ -128,14 +127,9 @@ def examine_after(
         found = _read(cell, "after", {}, kept, matching)
     except (Unparsable, NotMatched) as error:
         return replace(examined, outcome="unparsable", detail=_cut(str(error)), metrics={})
-    outcome, detail = _within_bounds(cell, found.metrics)
-    return replace(
-        examined,
-        outcome=outcome,
-        detail=detail,
-        metrics={**examined.metrics, **found.metrics},
-        distributions={**examined.distributions, **found.distributions},
-    )
+    outcome, detail = _within_bounds(cell, found["metrics"])
+    both: _Found = {part: {**getattr(examined, part), **those} for part, those in found.items()}
+    return replace(examined, outcome=outcome, detail=detail, **both)
 
 
 def _cut(detail: str) -> str:
@@ -143,9 +137,7 @@ def _cut(detail: str) -> str:
     return cut if len(detail) > _DETAIL else detail
 
 
-class _Found(NamedTuple):
-    metrics: dict[str, tuple[float, ...]]
-    distributions: dict[str, Distribution]
+_Found = dict[str, Any]  # the fields of `Examined` that are read
 
 
 def _read(
@@ -180,7 +172,7 @@ def _read(
                 ascending[rule.name] = sorted(found[rule.name])
             value = quantile_of(ascending[rule.name], share)
         quantiles[name] = () if value is None else (value,)
-    return _Found(found | quantiles, distributions)
+    return {"metrics": found | quantiles, "distributions": distributions}
 
 
 def _within_bounds(

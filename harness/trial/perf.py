@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -304,14 +304,7 @@ _INSTALL = (
 )
 
 
-class Permission(NamedTuple):
-    """What the kernel lets this user sample: `kernel` is ``seen``, or ``not-seen: WHY``; `most_hz` the highest frequency."""
-
-    kernel: str
-    most_hz: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Perf:
     """A perf that was tried on this host.
 
@@ -357,15 +350,14 @@ _PLAIN = ("-N", "-B", "--no-bpf-event")
 _CHAINS = {"fp": "fp", "dwarf": "dwarf,16384"}
 
 
-def plain_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def plain_environment() -> dict[str, str]:
     """Give variables with which perf reads no settings of the user's, and asks no server for symbols."""
-    given = os.environ if environment is None else environment
     plain = {"LC_ALL": "C", "PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat"}
-    return {**given, **plain}
+    return {**os.environ, **plain}
 
 
-def permission_of(tree: Tree) -> Permission:
-    """Read what the kernel lets this process sample.
+def permission_of(tree: Tree) -> tuple[str, int | None]:
+    """Read what the kernel lets this process sample: `kernel` and `most_hz` of `Perf`.
 
     Raises HostError if that is nothing.
     """
@@ -378,13 +370,13 @@ def permission_of(tree: Tree) -> Permission:
     match = re.search(r"^CapEff:\s*([0-9a-f]+)", tree.text(_STATUS) or "", re.M)
     capable = match is not None and int(match.group(1), 16) & (_PERFMON | _SYS_ADMIN)
     if capable or level <= _KERNEL_LEVEL:
-        return Permission(kernel=SEEN, most_hz=most)
+        return SEEN, most
     if level > _USER_LEVEL:
         what = f"the kernel does not let you sample programs: perf_event_paranoid is {level}"
         fix = f"sudo sysctl kernel.perf_event_paranoid={_USER_LEVEL}, or execute it as root"
         raise HostError(what, PARANOID, fix)
     why = f"perf_event_paranoid is {level}, and this process has no rights beyond it"
-    return Permission(kernel=f"not-seen: {why}", most_hz=most)
+    return f"not-seen: {why}", most
 
 
 def find_perf(tree: Tree | None = None) -> Perf:
@@ -393,7 +385,7 @@ def find_perf(tree: Tree | None = None) -> Perf:
     Raises HostError if there is no perf that works here; the fix says what to install, or to
     permit.
     """
-    allowed = permission_of(tree or Tree(Path("/")))
+    kernel, most_hz = permission_of(tree or Tree(Path("/")))
     path = shutil.which("perf")
     if path is None:
         raise HostError("there is no perf, which 'why' needs", "PATH", _INSTALL)
@@ -402,7 +394,7 @@ def find_perf(tree: Tree | None = None) -> Perf:
         data = Path(folder) / "perf.data"
         problem = ""
         for event in ("cycles", "cpu-clock"):
-            perf = Perf(path=path, version=version, event=event, **allowed._asdict())
+            perf = Perf(path, version, event, kernel, most_hz)
             failed, _ = _execute([*perf.recording(data, _TRIED_HZ, None), "true"])
             problem = failed or problem
             taken, sides = _sampled(path, data) if failed is None else ("", "")

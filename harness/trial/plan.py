@@ -41,7 +41,9 @@ PADDING_LIMIT = 4096  # bytes; one page moves the initial stack through all its 
 class PlannedSession:
     """The planned runs of one session (from 1) in their order, made anew at each pass over them.
 
-    A session may have millions of runs: they are never held all at once.
+    A session may have millions of runs: they are never held all at once. Warm-ups come first, in block 0.
+    On a node of a fleet the order is the node's own: one order on all hosts would be one sample.
+    Variants that `left` are in no session behind the one that it says.
     """
 
     campaign: Campaign
@@ -51,51 +53,35 @@ class PlannedSession:
     left: Mapping[str, int] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[PlannedRun]:
-        return plan_session(self.campaign, self.seed, self.session, self.node, self.left)
-
-
-def plan_session(
-    campaign: Campaign,
-    seed: int,
-    session: int,
-    node: str | None = None,
-    left: Mapping[str, int] | None = None,
-) -> Iterator[PlannedRun]:
-    """Give the planned runs of one session (from 1) in their order; warm-ups first, in block 0.
-
-    On a node of a fleet the order is the node's own: one order on all hosts would be one sample.
-    Variants that `left` are in no session behind the one that it says.
-    """
-    protocol, left = campaign.protocol, left or {}
-    pairs = [
-        (cell.benchmark, cell.variant)
-        for cell in campaign.cells
-        if session <= left.get(cell.variant, session)
-    ]
-    stream = "order" if node is None else f"order/{node}"
-    rng = random.Random(f"{seed}/{stream}/{session}")
-    if protocol.order == "drawn-start":
-        turn = random.Random(f"{seed}/{stream}/turn/{session}").randrange(2)
-    else:  # in step with what has a period of two sessions
-        turn = random.Random(f"{seed}/{stream}/turn").randrange(2) + session
-    position = planned_runs(campaign, session - 1, left)
-    rounds = protocol.warmups(session) - protocol.warmups(session - 1)
-    warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng, turn))
-    measured = _rounds(pairs, protocol.runs, protocol.order, rng, turn)
-    for block, (benchmark, variant) in chain(warmups, measured):
-        yield PlannedRun(
-            position=position,
-            session=session,
-            block=block,
-            benchmark=benchmark,
-            variant=variant,
-            warmup=block == 0,
-        )
-        position += 1
+        protocol, session = self.campaign.protocol, self.session
+        pairs = [
+            (cell.benchmark, cell.variant)
+            for cell in self.campaign.cells
+            if session <= self.left.get(cell.variant, session)
+        ]
+        stream = "order" if self.node is None else f"order/{self.node}"
+        rng = random.Random(f"{self.seed}/{stream}/{session}")
+        if protocol.order == "drawn-start":
+            turn = random.Random(f"{self.seed}/{stream}/turn/{session}").randrange(2)
+        else:  # in step with what has a period of two sessions
+            turn = random.Random(f"{self.seed}/{stream}/turn").randrange(2) + session
+        rounds = protocol.warmups(session) - protocol.warmups(session - 1)
+        warmups = ((0, pair) for _, pair in _rounds(pairs, rounds, protocol.order, rng, turn))
+        measured = _rounds(pairs, protocol.runs, protocol.order, rng, turn)
+        begin = planned_runs(self.campaign, session - 1, self.left)
+        for position, (block, pair) in enumerate(chain(warmups, measured), begin):
+            yield PlannedRun(
+                position=position,
+                session=session,
+                block=block,
+                benchmark=pair[0],
+                variant=pair[1],
+                warmup=block == 0,
+            )
 
 
 def planned_runs(campaign: Campaign, sessions: int, left: Mapping[str, int] | None = None) -> int:
-    """Count the planned runs of that many sessions, warm-ups included; `left` as in `plan_session`."""
+    """Count the planned runs of that many sessions, warm-ups included; `left` as in `PlannedSession`."""
     passes, left = campaign.protocol.passes, left or {}
     return sum(passes(min(sessions, left.get(cell.variant, sessions))) for cell in campaign.cells)
 

@@ -459,12 +459,10 @@ def campaign_then(trial: Path, manifest: Manifest) -> Campaign:
     if not source.parent.is_dir():
         what = f"the campaign's folder is gone, where its programs lie: {source.parent}"
         raise HostError(what, str(trial), "put it back, or measure a new trial and ask that one")
-    defaults, own = defaults_of(trial, manifest)
+    known = defaults_of(trial, manifest)
     with opened(trial / CAMPAIGN) as file:
         data = file.read()
-    loaded = functools.partial(
-        load_campaign, source, seed=manifest.seed, defaults=defaults, own=own
-    )
+    loaded = functools.partial(load_campaign, source, seed=manifest.seed, **known)
     found = loaded(text=data)
     if identity_of(found, manifest.campaign_identity) != manifest.campaign_sha256:
         with contextlib.suppress(FairtrialError):

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import stat
+from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,19 +43,14 @@ if TYPE_CHECKING:
 # --- The values of a run on their way to its row: many of them go into a file of ``samples/`` before.
 
 
-@dataclass(slots=True)
-class _TooFew:
-    runs: int = 0
-    least: int | None = None
-
-
 class RunValues:
     """Stores the values of a session's runs, within the cap of all that is kept of runs."""
 
     def __init__(self, trial: Path, spools: Spools) -> None:
         self._trial, self._spools = trial, spools
         self._dropped: list[int] = []
-        self._few: dict[tuple[str, str, str, float], _TooFew] = {}
+        # the values of each run that has too few, None where only their distribution is known
+        self._few: defaultdict[tuple[str, str, str, float], list[int | None]] = defaultdict(list)
 
     def stored(
         self,
@@ -85,18 +81,17 @@ class RunValues:
         """Count the quantiles of an ok run for which it has too few values."""
         for name, rule, share in quantiles_of(cell.metrics):
             if name in metrics and not metrics[name]:
-                few = self._few.setdefault((cell.benchmark, cell.variant, name, share), _TooFew())
-                few.runs += 1
-                if not is_distribution(rule):
-                    few.least = min(few.least or needed(share), len(metrics[rule.name]))
+                known = None if is_distribution(rule) else len(metrics[rule.name])
+                self._few[cell.benchmark, cell.variant, name, share].append(known)
 
     def findings(self) -> list[Finding]:
         """Say what was not kept, and which quantiles runs have too few values for."""
         found = [
             warning(
                 "quantiles",
-                f"{benchmark} / {variant}: {name} is unknown in {few.runs} run{'s' * (few.runs > 1)}: it "
-                f"needs {needed(share)} values, and a run had {few.least or 'fewer'}",
+                f"{benchmark} / {variant}: {name} is unknown in {len(few)} run{'s' * (len(few) > 1)}: it "
+                f"needs {needed(share)} values, and a run had "
+                f"{min((one for one in few if one is not None), default='fewer')}",
                 f"metrics.{name}",
                 "let a run print more values, or ask for a quantile nearer to the middle",
                 "no value of so few would lie beyond that quantile",
@@ -160,17 +155,6 @@ def _folder(trial: Path) -> int:
     except FileNotFoundError:
         (trial / SAMPLES).mkdir(mode=trial.stat().st_mode & 0o777)
         return open_inside(trial, SAMPLES, flags)
-
-
-def sample_bytes(trial: Path) -> int:
-    """Give the size of the files in a trial's folder ``samples/``."""
-    with contextlib.suppress(OSError), os.scandir(trial / SAMPLES) as entries:
-        return sum(
-            entry.stat(follow_symlinks=False).st_size
-            for entry in entries
-            if position_in(entry.name) is not None
-        )
-    return 0
 
 
 def remove_unfinished(trial: Path, done: Container[int]) -> None:
@@ -523,14 +507,15 @@ class Spools:
 
 def kept_bytes(outputs: Path) -> int:
     """Give the size of what is kept of runs in a trial's folder `outputs`, and of their values next to it."""
-    samples = sample_bytes(outputs.parent)
-    with contextlib.suppress(OSError), os.scandir(outputs) as entries:
-        return samples + sum(
-            entry.stat(follow_symlinks=False).st_size
-            for entry in entries
-            if _KEPT.fullmatch(entry.name)
-        )
-    return samples
+    total = 0
+    for folder, is_kept in (
+        (outputs, _KEPT.fullmatch),
+        (outputs.parent / SAMPLES, lambda name: position_in(name) is not None),
+    ):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            kept = (entry for entry in entries if is_kept(entry.name))
+            total += sum(entry.stat(follow_symlinks=False).st_size for entry in kept)
+    return total
 
 
 def remove_discarded(outputs: Path, done: Container[int]) -> None:

@@ -285,9 +285,8 @@ class TrialRun(TrialContext):
     ) -> None:
         store = self.store
         store.sync()
-        store.append_findings("during", found, session)
+        self.note("during", found, session)
         store.update(given_up=(*store.manifest.given_up, *records))
-        self.watcher.findings(found)
         self.watcher.total_changed(store.manifest.needed)
 
     def _end_if_in_vain(self) -> None:

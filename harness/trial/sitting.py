@@ -545,8 +545,8 @@ def resume_sitting(
     """Go on with a comparison in its list of looks, with a new cap; drift is refused as by ``run``."""
     manifest = read_manifest(path)
     plan = _goes_on(path, manifest)
-    defaults, own = defaults_of(path, manifest)
-    campaign = load_campaign(path / CAMPAIGN, seed=manifest.seed, defaults=defaults, own=own)
+    known = defaults_of(path, manifest)
+    campaign = load_campaign(path / CAMPAIGN, seed=manifest.seed, **known)
     options = replace(options, folder=path.parent, name=path.name)
     kept = kept_bytes(path / OUTPUTS)
     with readied(campaign, options, plan.looks[-1], watcher, kept) as trial:

@@ -206,29 +206,6 @@ def _check_row(row: Mapping[str, object], manifest: Manifest) -> None:
             raise ShapeError(f"its {key} is {value}, and {most} is the last")
 
 
-def damage_in(path: Path, manifest: Manifest, written: Mapping[int, str]) -> StoreError | None:
-    """Read a whole trial back; give what is not as the runner wrote it."""
-    try:
-        _same_rows(path / MEASUREMENTS, written)
-        count = 0
-        for run, _ in records_of(path / PLAN, PlannedRun):
-            if run.position != count:
-                what = f"position {run.position} stands where {count} was written"
-                return StoreError(what, f"{path / PLAN}:{count + 1}", RESTORE)
-            count += 1
-        if count != manifest.planned:
-            what = f"it has {count} lines, and {manifest.planned} runs were planned"
-            return StoreError(what, str(path / PLAN), RESTORE)
-        for name, kind in ((ENVIRONMENT, EnvironmentShape), (FINDINGS, Finding)):
-            for _ in records_of(path / name, kind):
-                pass
-        opened(path / CAMPAIGN).close()
-        read_builds(path)
-    except StoreError as damage:
-        return damage
-    return None
-
-
 def _same_rows(where: Path, written: Mapping[int, str]) -> None:
     """Hold the rows against the positions that were written; nothing is parsed that need not be."""
     fix = "something wrote into the trial while it ran; measure again"
@@ -454,7 +431,26 @@ class Store:
 
     def damage(self) -> StoreError | None:
         """Read the whole trial back; give what is not as it was written, None when all is well."""
-        return damage_in(self.path, self.manifest, self.rows.outcomes)
+        path = self.path
+        try:
+            _same_rows(path / MEASUREMENTS, self.rows.outcomes)
+            count = 0
+            for run, _ in records_of(path / PLAN, PlannedRun):
+                if run.position != count:
+                    what = f"position {run.position} stands where {count} was written"
+                    return StoreError(what, f"{path / PLAN}:{count + 1}", RESTORE)
+                count += 1
+            if count != self.manifest.planned:
+                what = f"it has {count} lines, and {self.manifest.planned} runs were planned"
+                return StoreError(what, str(path / PLAN), RESTORE)
+            for name, kind in ((ENVIRONMENT, EnvironmentShape), (FINDINGS, Finding)):
+                for _ in records_of(path / name, kind):
+                    pass
+            opened(path / CAMPAIGN).close()
+            read_builds(path)
+        except StoreError as damage:
+            return damage
+        return None
 
     def update(self, **changes: Any) -> None:  # noqa: ANN401 - fields of the manifest
         """Change fields of the manifest and replace it atomically."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import stat
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,7 @@ from analysis.record.shapes import checksum_holds, encode_checked
 from analysis.record.trial_files import CheckStatus, Finding
 
 from ..errors import HostError, counted
+from ..trial.folder import locked
 
 FOLDER = "/run/fairtrial"
 NAME = "tune.journal"
@@ -30,7 +29,7 @@ VERSION = 1
 _UNDO = "sudo fairtrial tune --undo"
 _LARGEST = 4 * 1024 * 1024  # bytes: a host has some thousand interrupts at most
 _TRIES = 8
-_LOOKS, _LOOK_S = 10, 0.02
+_LOOKS = 10
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -79,7 +78,7 @@ class Desk:
         self._file: int | None = None
         for _ in range(_TRIES):
             self._fd = self._opened(make=make)
-            if not _locked(self._fd):
+            if not locked(self._fd, _LOOKS):
                 os.close(self._fd)
                 what = "another 'fairtrial tune' is running on this host"
                 raise TuneAtWorkError(what, str(self._path), "wait until it ends")
@@ -182,18 +181,6 @@ class Desk:
             os.close(self._file)
             self._file = None
         os.close(self._fd)
-
-
-def _locked(fd: int) -> bool:
-    """Take the lock; somebody who only looks, such as the doctor, has it for a moment."""
-    for _ in range(_LOOKS):
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            time.sleep(_LOOK_S)
-        else:
-            return True
-    return False
 
 
 def story_of(data: bytes) -> Story:

@@ -57,11 +57,13 @@ def nominal(looks: tuple[int, ...], paths: int = PATHS) -> list[tuple[float, flo
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the table of both lists."""
     print(f"made by {Path(__file__).name}: {PATHS:,} paths", file=sys.stderr)
-    for name, looks in (("_NOMINAL", LOOKS), ("_OPEN_NOMINAL", OPEN_LOOKS)):
-        rows = "".join(f"    ({risk:.8g}, {value:.4g}),\n" for risk, value in nominal(looks))
-        print(f"{name} = (\n{rows})", flush=True)
+    both = zip(nominal(LOOKS), nominal(OPEN_LOOKS), strict=True)
+    rows = "".join(
+        f"    ({risk:.8g}, {one:.4g}, {other:.4g}),\n" for (risk, one), (_, other) in both
+    )
+    print(f"_NOMINAL = (\n{rows})")
 
 
 if __name__ == "__main__":

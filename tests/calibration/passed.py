@@ -58,7 +58,7 @@ RULES = {
         SHARE LEAST_NS MOST_REPEATS waited_ns is_disturbed judged_row Disturbances DisturbanceTally
     """,
     "analysis/record/trial_files.py": "LOOKS OPEN_LOOKS with_look",
-    "harness/trial/plan.py": "plan_session _rounds",
+    "harness/trial/plan.py": "PlannedSession _rounds",
     "harness/trial/outcomes.py": """
         _IN_A_ROW _NAMED _CHECK RepeatedRun repeats_of Repeats still_to_do repeats_left
         stored_repeats recorded_repeats _in_vain

@@ -123,9 +123,10 @@ def passed(
         x[reference:] = scatter * x[reference:] + math.log1p(truth)
         r = module.autocorrelation(x)
         asked = {"begins": 0, "since": reference, "risk": 0.05, "horizon": 100, "series": 1}
-        told = alarm_of(
-            x, 1.02, inflation=module.inflation_for(r, x.size), direction="slower", **asked
+        seen = module.Changes(
+            values=x, autocorrelation=r, inflation=module.inflation_for(r, x.size)
         )
+        told = alarm_of(seen, 1.02, direction="slower", **asked)
         count += told.word == "ruled-out"
         parts = x[:reference], x[reference:]
         level = ttest_ind(parts[1], parts[0] + math.log(1.02), alternative="less").pvalue
@@ -218,12 +219,11 @@ def alarms(law: Law, label: str, series: int, nights: int, inflation: float = 1.
         x = 0.01 * law(stream(30, label, str(k)), 30 + nights)
         count += any(
             alarm_of(
-                x[: 30 + m],
+                module.Changes(values=x[: 30 + m], autocorrelation=None, inflation=inflation),
                 1.0,
                 begins=0,
                 since=30,
                 risk=0.05,
-                inflation=inflation,
                 horizon=100,
                 series=1,
                 direction="slower",

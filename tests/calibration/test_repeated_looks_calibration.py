@@ -23,7 +23,7 @@ from analysis.plan.compare_looks import look_at
 from analysis.record.trial_files import LOOKS, OPEN_LOOKS, LooksPlan, with_look
 from analysis.stats.multiplicity import nominal_risk
 from harness.campaign.resolve import load_campaign
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 from tests.calibration.compare_studies import (
     CAP,
     DEPENDENT,
@@ -164,7 +164,10 @@ def starts_of(order, paths, seeds, sessions=CAP):
     )
     campaign = load_campaign(path)
     drawn = [
-        [next(plan_session(campaign, seed, n)).variant == "a" for n in range(1, sessions + 1)]
+        [
+            next(iter(PlannedSession(campaign, seed, n))).variant == "a"
+            for n in range(1, sessions + 1)
+        ]
         for seed in range(seeds)
     ]
     return np.resize(np.array(drawn), (paths, sessions))

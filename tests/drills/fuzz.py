@@ -209,7 +209,7 @@ def _resume(trial: Path) -> None:
     ((_, manifest),) = trials_in(trial.parent).found or ((None, None),)
     if manifest is None:
         return
-    defaults = json.dumps(dict(defaults_of(trial, manifest)[0]))
+    defaults = json.dumps(dict(defaults_of(trial, manifest)["defaults"]))
     campaign = _loaded(trial.parents[1] / "c.yaml", manifest.seed, defaults)
     str(campaign_drift(trial, manifest, campaign)).encode("utf-8", "backslashreplace")
     target_drift(manifest.targets, {"/bin/true": "1" * 64})

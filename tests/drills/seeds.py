@@ -9,7 +9,7 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Manifest
 from harness.campaign.resolve import load_campaign
 from harness.campaign.schema import RULE, identity_of, resolved_text
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 from harness.trial.writer import Store
 
 CAMPAIGNS = {
@@ -96,7 +96,7 @@ def seed_trial(folder: Path, trial: str = "c-1", text: str = TRIAL, **more: Any)
     store = Store.create(manifest, folder / "runs", campaign.text, resolved_text(campaign))
     part = {"path": "/bin/true", "sha256": "0" * 64, "libraries": {"libc": {"sha256": "1" * 64}}}
     for session in (1, 2):
-        runs = list(plan_session(campaign, campaign.seed, session))
+        runs = list(PlannedSession(campaign, campaign.seed, session))
         store.append_plan(runs)
         store.append_environment(
             {

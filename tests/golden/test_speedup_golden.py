@@ -143,7 +143,6 @@ def test_every_statistic_of_r(k: int) -> None:
         done = test(x, y)
         assert done.statistic[0] == pytest.approx(r[key][name], rel=1e-10)
         assert done.pvalue[0] == pytest.approx(r[key]["p"], rel=1e-10)
-    assert welch(x, y).df[0] == pytest.approx(r["welch"]["df"], rel=1e-10)
     assert row.speedup_min == pytest.approx(r["spmin"], rel=1e-12)
     assert row.speedup_mean == pytest.approx(r["spmean"], rel=1e-12)
     assert row.speedup_median == pytest.approx(r["spmed"], rel=1e-12)
@@ -313,7 +312,7 @@ def test_the_bzip2_example_as_far_as_it_is_known() -> None:
     y = np.sort(rng.uniform(1, 1.2, 32))
     done = rank_sum(y + 10, y)
     assert done.statistic[0] == EXPECTED["published"]["example_bzip2"]["wilcoxon_W"]
-    assert not done.exact[0] or done.pvalue[0] < 1e-17  # 32 < 50 without ties: R is exact too
+    assert done.pvalue[0] < 1e-17  # 32 < 50 without ties: R is exact too
     tied = rank_sum(np.round(y, 2) + 10, np.round(y, 2))
     r = EXPECTED["computed_R"]["bzip2"]["wilcox_cc_untied"]
     assert tied.pvalue[0] == pytest.approx(r, rel=0.05)  # ties move it, as in the printed 3.245e-12

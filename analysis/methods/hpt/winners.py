@@ -353,21 +353,6 @@ class Ratios:
         rest = np.concatenate((np.cumsum(counts[::-1])[::-1], [0]))
         return cls(upper=over, lower=under, often=often, rest=rest)
 
-    @property
-    def total(self) -> int:
-        """How many ratios there are."""
-        return int(self.often.sum() * self.rest[0])
-
-    @property
-    def least(self) -> float:
-        """The smallest ratio."""
-        return float(self.upper[0] / self.lower[-1])
-
-    @property
-    def most(self) -> float:
-        """The largest ratio."""
-        return float(self.upper[-1] / self.lower[0])
-
     def upto(self, g: float) -> int:
         """Count the ratios that are at most g."""
         return self._count(self._first(g))
@@ -389,8 +374,8 @@ class Ratios:
         many distinct pairs of values the window may hold; more only where their ratios are one
         number.
         """
-        low = float(np.nextafter(self.least, 0))
-        high = self.most
+        low = float(np.nextafter(self.upper[0] / self.lower[-1], 0))
+        high = float(self.upper[-1] / self.lower[0])
         at_low, at_high = self._first(low), self._first(high)
         while int((at_low - at_high).sum()) > few:
             ends = np.array([low, high]).view(np.int64)

@@ -20,31 +20,8 @@ from ...pages.model import Caution, cautions_of
 from ...stats.arguments import checks_arguments, chosen, counted, numbers
 from ...stats.samples import Array, Flags, Integers, clock_step
 from ...stats.workers import Budget
-from .model import (
-    CANCELLED,
-    CLOSING,
-    FLOOR,
-    FOUND,
-    LANES,
-    LEAST_MEMBERSHIP,
-    LEAST_SCALED,
-    LEAST_VARIANCE,
-    LN2,
-    LN2_HIGH,
-    LN2_LOW,
-    LOG_2PI,
-    MOST_ITERATIONS,
-    REFERENCES as MODEL_REFERENCES,
-    START_VALUES,
-    STATE,
-    TILE,
-    TINY,
-    TOLERANCE,
-    EmState,
-    Mixture,
-    Scale,
-    most_levels,
-)
+from . import model as shared
+from .model import EmState, Mixture, Scale
 
 _Made = TypeVar("_Made")
 MOST_COMPONENTS = 64
@@ -186,8 +163,8 @@ def multiply_add(a: Any, b: Any, c: Any) -> Array:  # noqa: ANN401 - arrays or n
 
 def exponential(t: Array) -> Array:
     """Give exp(t), t a table of numbers from -700 to 700, by the kernel's polynomial."""
-    power = np.rint(t * (1 / LN2))
-    r = multiply_add(power, -LN2_LOW, t - power * LN2_HIGH)
+    power = np.rint(t * (1 / shared.LN2))
+    r = multiply_add(power, -shared.LN2_LOW, t - power * shared.LN2_HIGH)
     r2 = r * r
     r4 = r2 * r2
     pairs = multiply_add(_ODD, r, _EVEN)
@@ -206,7 +183,7 @@ def _logs(values: Array) -> Array:
 
 def _classes(x: Array, k: int, levels: int) -> tuple[list[int], int] | None:
     """Divide the sorted values at quantiles as `quantile_start` does: where classes begin; levels."""
-    for count in range(max(levels, k + 1), most_levels(x.size, k) + 1):
+    for count in range(max(levels, k + 1), shared.most_levels(x.size, k) + 1):
         share = np.arange(count) * (1.0 / (count - 1))
         share[-1] = 1.0
         index = (x.size - 1) * share + 1.0
@@ -241,9 +218,9 @@ def _moments(x: list[float], begins: list[int]) -> Iterator[tuple[float, float, 
 
 def _lanes(terms: Array) -> Array:
     """Add up the last axis as the kernel does: every eighth value, then these in pairs."""
-    rows = np.zeros((*terms.shape[:-1], -(-terms.shape[-1] // LANES) * LANES))
+    rows = np.zeros((*terms.shape[:-1], -(-terms.shape[-1] // shared.LANES) * shared.LANES))
     rows[..., : terms.shape[-1]] = terms
-    left = rows.reshape(*terms.shape[:-1], -1, LANES).sum(axis=-2)
+    left = rows.reshape(*terms.shape[:-1], -1, shared.LANES).sum(axis=-2)
     while left.shape[-1] > 1:
         left = left[..., ::2] + left[..., 1::2]
     return np.asarray(left[..., 0])
@@ -309,25 +286,25 @@ class _Rows(NamedTuple):
         least, lowest = self.limits.T[..., None]
         wide = (lowest > 0.0) | (variances > (0.0 if closing else least))
         variances = np.where((lowest > 0.0) & ~(variances > lowest), lowest, variances)
-        goes_on = ((members > LEAST_MEMBERSHIP) & wide) | ~self.used
+        goes_on = ((members > shared.LEAST_MEMBERSHIP) & wide) | ~self.used
         new = self._replace(weights=members / self.n, means=self.centres + d, variances=variances)
         return new, goes_on.all(axis=1)
 
     def expected(self) -> tuple[_Rows, Array]:
         """Give the sums for the parameters, and the rows' log-likelihoods."""
         ratio = np.where(self.used, self.weights * self.weights / self.variances, 1.0)
-        height = 0.5 * (_logs(ratio) - LOG_2PI)
+        height = 0.5 * (_logs(ratio) - shared.LOG_2PI)
         slope = np.where(self.used, -0.5 / self.variances, 0.0)
         means = np.where(self.used, self.means, 0.0)
         d = self.x[:, None] - means[..., None]
         e, used = np.zeros_like(d), self.used
         t = multiply_add(slope[used, None], d[used] * d[used], height[used, None])
-        e[used] = exponential(np.where(t > FLOOR, t, FLOOR))
+        e[used] = exponential(np.where(t > shared.FLOOR, t, shared.FLOOR))
         total = np.zeros_like(self.x)
         for column in range(e.shape[1]):
             total += e[:, column]
         likelihoods = np.zeros(len(e))
-        for row, i in np.argwhere(self.inside & (total < TINY)):
+        for row, i in np.argwhere(self.inside & (total < shared.TINY)):
             # densities that would vanish are taken relative to the largest
             logs = height[row] + slope[row] * (d[row, :, i] * d[row, :, i])
             largest = logs[self.used[row]].max()
@@ -338,17 +315,17 @@ class _Rows(NamedTuple):
                 total[row, i] += e[row, k, i]
         total[~self.inside] = 1.0
         mantissas, exponents = np.frexp(total)
-        lanes = np.ones((len(total), -(-total.shape[1] // LANES) * LANES))
+        lanes = np.ones((len(total), -(-total.shape[1] // shared.LANES) * shared.LANES))
         lanes[:, : total.shape[1]] = 2.0 * mantissas
-        product = lanes.reshape(len(total), -1, LANES).prod(axis=1)
+        product = lanes.reshape(len(total), -1, shared.LANES).prod(axis=1)
         while product.shape[1] > 1:
             product = product[:, ::2] * product[:, 1::2]
-        likelihoods += _logs(product[:, 0]) + (exponents - 1).sum(axis=1) * LN2
+        likelihoods += _logs(product[:, 0]) + (exponents - 1).sum(axis=1) * shared.LN2
         r = e * np.where(self.inside, 1.0 / total, 0.0)[:, None]
         new = self._replace(centres=means, sums=_summed(r, self.x, means))
         size, one, two = new.sums.transpose(1, 0, 2)
         moved = np.where(self.used & (size > 0.0), one / size, 0.0)
-        far = moved * moved > CANCELLED * (two / size - moved * moved)
+        far = moved * moved > shared.CANCELLED * (two / size - moved * moved)
         if far.any():
             # a mean moved far: d^2 would cancel, so the moments are taken around its new place
             centres = np.where(far, means + moved, means)
@@ -367,14 +344,14 @@ def fit_sorted(samples: Sequence[ScaledValues], most: int) -> list[Fitted]:
     rows = _start(ready, most)
     before = np.full(len(rows.kind), np.inf)
     ended: list[tuple[int, int, int, float, int, _Rows]] = []
-    for iteration in range(1, MOST_ITERATIONS):
+    for iteration in range(1, shared.MOST_ITERATIONS):
         rows, goes_on = rows.maximised()
         rows, before = rows.only(goes_on), before[goes_on]
         if not len(before):
             break
         rows, likelihoods = rows.expected()
         likelihoods -= np.array([ready[i].shift for i in rows.sample])
-        goes_on = np.abs(before - likelihoods) / (1.0 + np.abs(likelihoods)) > TOLERANCE
+        goes_on = np.abs(before - likelihoods) / (1.0 + np.abs(likelihoods)) > shared.TOLERANCE
         for at in np.flatnonzero(~goes_on):
             row = rows.only([at])
             key = int(row.sample[0]), int(row.used.sum()), int(row.kind[0])
@@ -401,16 +378,16 @@ def _scaled(values: Array, floor: float, most: int) -> _Sample:
     power = max(-1000, min(1000, math.frexp(values[-1] / 2 - values[0] / 2)[1]))
     unit = math.ldexp(1.0, power)
     x, lowest = values / unit, floor / unit / unit
-    least = 0.0 if floor > 0.0 else max(LEAST_VARIANCE / unit / unit, LEAST_SCALED)
+    least = 0.0 if floor > 0.0 else max(shared.LEAST_VARIANCE / unit / unit, shared.LEAST_SCALED)
     shift = n * (power * math.log(2.0))
-    table, state = np.full((2, most), np.nan), np.full((STATE, most), np.nan)
-    found = np.zeros(FOUND)
+    table, state = np.full((2, most), np.nan), np.full((shared.STATE, most), np.nan)
+    found = np.zeros(shared.FOUND)
     ((centre, _, one, two),) = _moments(x.tolist(), [0, n])
     d = one / n
     raw = (two - one * d) / n
     variance = max(raw, lowest)
     if variance > 0.0:
-        likelihood = -0.5 * n * (LOG_2PI + math.log(variance) + raw / variance) - shift
+        likelihood = -0.5 * n * (shared.LOG_2PI + math.log(variance) + raw / variance) - shift
         bic = 2.0 * likelihood - 2.0 * math.log(n)
         table[:, 0] = bic
         found[:] = 1.0, 0.0, likelihood, bic, 0.0, lowest > 0.0 and variance <= lowest
@@ -450,7 +427,7 @@ def _keep(row: _Rows, k: int, state: Array) -> None:
     for apart in (row.weights - row.sums[:, 0] / row.n)[0, :k].tolist():
         distance += apart * apart
     state[:] = np.nan
-    for at, one in ((3, row), (0, closed if distance > CLOSING and done[0] else row)):
+    for at, one in ((3, row), (0, closed if distance > shared.CLOSING and done[0] else row)):
         state[at : at + 2, :k] = one.weights[0, :k], one.means[0, :k]
         state[at + 2, :k] = np.sqrt(one.variances[0, :k])
 
@@ -482,8 +459,8 @@ def fit_cautions(
             "candidates-discarded": not narrow and discarded(lost, 2 * min(most, n)),
             "variance-at-floor": floored > 0
             and f"{floored} of {k} components have the least variance allowed: see the floor",
-            "start-of-some": n > START_VALUES
-            and f"the start takes {START_VALUES} evenly spaced order statistics of {n} values; "
+            "start-of-some": n > shared.START_VALUES
+            and f"the start takes {shared.START_VALUES} evenly spaced order statistics of {n} values; "
             "mclust draws them at random, so its result may differ",
             "starts-without-floor": further > 0
             and floor == 0
@@ -548,7 +525,7 @@ def _rough_grid(x: Array, resolution: float) -> tuple[float, int] | None:
 
 
 REFERENCES = (
-    *MODEL_REFERENCES,
+    *shared.REFERENCES,
     "L. Scrucca et al., mclust 5, The R Journal 8(1), 2016 (conventions of the fit)",
 )
 
@@ -641,7 +618,7 @@ def fit_each(samples: Sequence[ArrayLike], max_components: int) -> list[Mixture 
 
 def _are_few(samples: Sequence[ScaledValues], most: int) -> bool:
     sizes = [sample.values.size for sample in samples]
-    return max(sizes) <= TILE and BUDGET.allows(sum(sizes) * most**2)
+    return max(sizes) <= shared.TILE and BUDGET.allows(sum(sizes) * most**2)
 
 
 def _or_none(make: Callable[..., _Made], *args: object) -> _Made | None:

@@ -37,21 +37,9 @@ from ...pages.model import (
 from ...pages.result import Result
 from ...stats.arguments import between, checks_arguments, counted, stream
 from ...stats.samples import Array, read_only
+from . import modality
 from .fit import checked, fit_mixture
-from .modality import (
-    BANDWIDTH_REFERENCES,
-    DIP_REFERENCES,
-    LEAST as FAMILIES_LEAST,
-    STABLE,
-    BandwidthTest,
-    DipTest,
-    FamilyFit,
-    bandwidth_test,
-    calls_multimodal,
-    dip_test,
-    rejects_one_mode,
-    skewed_families,
-)
+from .modality import BandwidthTest, DipTest, FamilyFit
 from .model import BIC_MARGIN, Mixture
 
 Fit = Callable[[Array], Mixture]
@@ -120,8 +108,8 @@ def fitted_sample(
 
 MODALITY_REFERENCES = (
     "J. Worms, S. Touati, IEEE TMSCS 2018, section 6.4",
-    *DIP_REFERENCES,
-    *BANDWIDTH_REFERENCES,
+    *modality.DIP_REFERENCES,
+    *modality.BANDWIDTH_REFERENCES,
 )
 
 
@@ -178,13 +166,13 @@ class ModeEvidence(Result):
     @property
     def rejected(self) -> bool:
         """Whether a test rejects a single mode, at half the risk each."""
-        return rejects_one_mode(**self._rule)
+        return modality.rejects_one_mode(**self._rule)
 
     @property
     def multimodal(self) -> bool:
         """The outcome of the rule."""
         several = self.stability.several
-        return calls_multimodal(len(self.modes), several=several, **self._rule)
+        return modality.calls_multimodal(len(self.modes), several=several, **self._rule)
 
     @property
     def _rule(self) -> dict[str, float]:
@@ -216,7 +204,7 @@ class ModeEvidence(Result):
             return f"one mode, at {places}: the fitted mixture has no second one"
         missing = [] if self.rejected else ["no test rejects a single mode"]
         several = self.stability.several
-        if several < STABLE:
+        if several < modality.STABLE:
             missing.append(f"only {100 * several:.0f} % of the resamples have several")
         return (
             f"not shown to be multimodal: the fitted mixture has {count} modes, at {places}, but "
@@ -239,7 +227,7 @@ class ModeEvidence(Result):
             (
                 "several modes again",
                 Value(f"{100 * s.several:.0f} %", s.several),
-                f"needs {100 * STABLE:.0f} %",
+                f"needs {100 * modality.STABLE:.0f} %",
             ),
         )
         columns = columns_of("<what", "<found", "<needed")
@@ -371,10 +359,10 @@ def mode_evidence(
         mixture=mixture,
         modes=tuple(mixture.modes().tolist()),
         mixture_bic=bic,
-        dip=dip_test(x, rng=stream(seed, "dip")),
-        bandwidth=bandwidth_test(x, rng=stream(seed, "bandwidth")),
+        dip=modality.dip_test(x, rng=stream(seed, "dip")),
+        bandwidth=modality.bandwidth_test(x, rng=stream(seed, "bandwidth")),
         stability=stability(sample),
-        families=skewed_families(x) if x.size >= FAMILIES_LEAST else (),
+        families=modality.skewed_families(x) if x.size >= modality.LEAST else (),
         risk=risk,
         seed=seed,
     )

@@ -142,14 +142,6 @@ def all_splits(runs: PooledRuns, size: int, out_a: Array, out_b: Array) -> None:
     out_a[:], out_b[:], _ = _joint(runs, _chosen(runs.values.size, size))
 
 
-def add_drawn(
-    drawn: NDArray[np.uint16], table_a: Array, table_b: Array, out_a: Array, out_b: Array
-) -> None:
-    """Add the drawn entries of a benchmark's table of splits."""
-    out_a += table_a[drawn]
-    out_b += table_b[drawn]
-
-
 def add_shuffled(
     rng: np.random.Generator, runs: PooledRuns, size: int, out_a: Array, out_b: Array
 ) -> None:
@@ -215,7 +207,7 @@ class KnownCoverage:
     """The coverage of an interval in the largest cell of the table that promises no more.
 
     `coverage`: The share of simulated suites whose interval held the truth, under the noise that
-    gave less. `error`: Its Monte Carlo standard error. `suites`: How many were simulated.
+    gave less. `suites`: How many were simulated.
     `benchmarks`, `runs`: The cell. For whole units `runs` is their number (on each side, or
     together where each holds both variants) and `benchmarks` is 1, because the suite moves as one.
     `design` ({"runs", "units", "pairs"}): What was resampled. `others`: The coverage under each
@@ -223,7 +215,6 @@ class KnownCoverage:
     """
 
     coverage: float
-    error: float
     suites: int
     benchmarks: int
     runs: int
@@ -277,8 +268,7 @@ def known_coverage(
         for cell in here
     }
     least, suites = min(found.values()), min(cell["suites"] for cell in here)
-    error = math.sqrt(least * (1 - least) / suites)
-    return KnownCoverage(least, error, suites, *size, design, tuple(found.items()))
+    return KnownCoverage(least, suites, *size, design, tuple(found.items()))
 
 
 def not_covered(kind: Literal["session", "benchmarks"]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ changes no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -218,9 +218,11 @@ def draw(
         redrawn = 0
         names, labels = comparison.question.pair.candidate.benchmarks, ("candidate", "baseline")
         for (side, sign), width, label in zip(comparison.sides, widths, labels, strict=True):
-            source = _RunSource(side, names, root, label)
-            for part in _parts(resamples, _CHUNK):
-                moved, spread = source.chunk(part.stop - part.start, errors=errors)
+            streams = [stream(root, "bootstrap", label, bench) for bench in names]
+            moves = _moves_of_means(side, streams, resamples, errors=errors)
+            if side.medians:
+                moves = _moves_of_medians(side, streams, resamples)
+            for part, moved, spread in moves:
                 shifts[part] += sign * side.shift(moved, width)
                 if variances is not None:
                     variances[part] += (side.gradient(moved) ** 2 * spread).sum(axis=0)
@@ -234,33 +236,17 @@ def _parts(resamples: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, resamples))
 
 
-class _RunSource:
-    """Moves of the centres when runs are drawn within each benchmark of one side.
+def _moves_of_means(
+    side: SideDeviations, streams: Iterable[np.random.Generator], resamples: int, *, errors: bool
+) -> Iterator[tuple[slice, Array, Array]]:
+    """Draw runs within each benchmark of a side, in parts: c* - c and, if asked for, the squared standard errors of c*."""
+    from .kernel import resampled_means, resampled_spreads
 
-    Each benchmark has streams of its own, found by its name.
-    """
-
-    def __init__(
-        self, side: SideDeviations, benchmarks: tuple[str, ...], root: int, label: str
-    ) -> None:
-        self._side = side
-        generators = [stream(root, "bootstrap", label, bench) for bench in benchmarks]
-        if side.medians:
-            self._generators = [rng.spawn(2) for rng in generators]
-            self._ordered = [np.sort(z) for z in side.values]
-        else:
-            self._deviations = side.deviations
-            self._states = [rng.integers(2**64, size=4, dtype=np.uint64) for rng in generators]
-
-    def chunk(self, size: int, *, errors: bool) -> tuple[Array, Array]:
-        """Give c* - c and, if asked for, the squared standard errors of c*, both (n, size)."""
-        if self._side.medians:
-            return self._medians(size), np.empty(0)
-        from .kernel import resampled_means, resampled_spreads
-
-        moved = np.zeros((len(self._deviations), size))
+    states = [rng.integers(2**64, size=4, dtype=np.uint64) for rng in streams]
+    for part in _parts(resamples, _CHUNK):
+        moved = np.zeros((len(states), part.stop - part.start))
         spread = np.zeros_like(moved) if errors else np.empty(0)
-        for i, (d, state) in enumerate(zip(self._deviations, self._states, strict=True)):
+        for i, (d, state) in enumerate(zip(side.deviations, states, strict=True)):
             if not d.any():
                 continue
             if not errors:
@@ -270,23 +256,27 @@ class _RunSource:
             rest = spread[i] - moved[i] ** 2
             rest[rest <= _ROUNDING * spread[i]] = 0.0
             spread[i] = rest / (d.size - 1)
-        return moved, spread
+        yield part, moved, spread
 
-    def _medians(self, size: int) -> Array:
-        """Draw medians by their exact law, without drawing the runs."""
-        moved = np.empty((len(self._ordered), size))
-        for i, (ordered, pair) in enumerate(zip(self._ordered, self._generators, strict=True)):
+
+def _moves_of_medians(
+    side: SideDeviations, streams: Iterable[np.random.Generator], resamples: int
+) -> Iterator[tuple[slice, Array, Array]]:
+    """Draw medians by their exact law, without drawing the runs."""
+    drawn = [(np.sort(z), rng.spawn(2)) for z, rng in zip(side.values, streams, strict=True)]
+    for part in _parts(resamples, _CHUNK):
+        size = part.stop - part.start
+        moved = np.empty((len(drawn), size))
+        for i, (ordered, (first, second)) in enumerate(drawn):
             m = ordered.size
             k = (m + 1) // 2
-            u = pair[0].beta(k, m - k + 1, size)
-            low = ordered[np.minimum((m * u).astype(np.intp), m - 1)]
-            if m % 2:
-                moved[i] = low - self._side.centres[i]
-                continue
-            v = 1 - (1 - u) * pair[1].random(size) ** (1 / (m - k))
-            high = ordered[np.minimum((m * v).astype(np.intp), m - 1)]
-            moved[i] = (low + high) / 2 - self._side.centres[i]
-        return moved
+            u = first.beta(k, m - k + 1, size)
+            low = high = ordered[np.minimum((m * u).astype(np.intp), m - 1)]
+            if m % 2 == 0:
+                v = 1 - (1 - u) * second.random(size) ** (1 / (m - k))
+                high = ordered[np.minimum((m * v).astype(np.intp), m - 1)]
+            moved[i] = (low + high) / 2 - side.centres[i]
+        yield part, moved, np.empty(0)
 
 
 def _draw_units(

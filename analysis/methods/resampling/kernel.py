@@ -141,16 +141,6 @@ def all_splits(runs: PooledRuns, size: int, out_a: Array, out_b: Array) -> None:
 
 
 @kernel
-def add_drawn(
-    drawn: NDArray[np.uint16], table_a: Array, table_b: Array, out_a: Array, out_b: Array
-) -> None:
-    """Add the drawn entries of a benchmark's table of splits."""
-    for r in range(drawn.size):
-        out_a[r] += table_a[drawn[r]]
-        out_b[r] += table_b[drawn[r]]
-
-
-@kernel
 def add_shuffled(
     rng: np.random.Generator, runs: PooledRuns, size: int, out_a: Array, out_b: Array
 ) -> None:

@@ -309,7 +309,9 @@ def _by_benchmark(suite: _Suite, _units: Units, resamples: int, root: int) -> Re
         draws, count = stream(root, name), splits[i][0]
         if count is not None and count <= _TABLE:
             drawn = draws.integers(0, count, resamples, dtype=np.uint16)
-            loops(pools[i], resamples).add_drawn(drawn, *table(i), a, b)
+            ours, theirs = table(i)
+            a += ours[drawn]
+            b += theirs[drawn]
         else:
             loops(pools[i], resamples).add_shuffled(draws, pools[i], sizes[i], a, b)
     logs = suite.logs(a, b)

@@ -50,11 +50,8 @@ def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | 
     """Give the steps of the protocol for the mean of the k-th pair (figure 1), and the runs it asks for."""
     steps: list[Step] = []
     needed: list[int] = []
-    sides: tuple[tuple[result.Side, int, classical.PairTests], ...] = (
-        ("baseline", tests.n, tests.normal_x),
-        ("candidate", tests.m, tests.normal_y),
-    )
-    for side, runs, normal in sides:
+    sides: tuple[result.Side, result.Side] = ("baseline", "candidate")
+    for side, runs, normal in zip(sides, tests.sizes, tests.normal, strict=True):
         more, follows = _normality(runs, float(normal.pvalue[k]), risk)
         if more is not None:
             needed.append(more)
@@ -70,8 +67,8 @@ def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | 
         follows = "variances differ: Welch's t-test"
     fisher = _step(result.F_TEST, tests.f, k, risk, follows)
     if fisher.statistic is not None:
-        df = tests.n - 1, tests.m - 1
-        low, high = classical.variance_ratio(fisher.statistic, df, confidence=1 - risk)
+        n, m = tests.sizes
+        low, high = classical.variance_ratio(fisher.statistic, (n - 1, m - 1), confidence=1 - risk)
         fisher = replace(fisher, low=low, high=high)
     steps.append(fisher)
     name, last = (result.STUDENT, tests.student) if pooled else (result.WELCH, tests.welch)
@@ -85,7 +82,7 @@ def mean_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | 
 def median_path(tests: _Evidence, k: int, risk: float) -> tuple[list[Step], int | None]:
     """Give the steps of the protocol for the median (figure 2), and the runs that it asks for."""
     one_shape = tests.ks.pvalue[k] > risk + P_TOLERANCE
-    small = min(tests.n, tests.m) <= LARGE
+    small = min(tests.sizes) <= LARGE
     if one_shape:
         follows = "the two may differ by a shift only"
     elif small:
@@ -159,10 +156,8 @@ def risk_of(confidence: float) -> float:
 class _Evidence:
     """Every statistic of a batch of pairs; rows are pairs."""
 
-    n: int
-    m: int
-    normal_x: classical.PairTests
-    normal_y: classical.PairTests
+    sizes: tuple[int, int]
+    normal: tuple[classical.PairTests, classical.PairTests]
     f: classical.PairTests
     student: classical.PairTests
     welch: classical.PairTests
@@ -172,7 +167,7 @@ class _Evidence:
     def mean_at(self, risk: Array) -> tuple[Flags, Array]:
         """Tell where the checks hold at a risk, and give the p of the t-test it leads to."""
         holds = np.ones(np.broadcast_shapes(risk.shape, self.f.pvalue.shape), dtype=np.bool_)
-        for size, normal in ((self.n, self.normal_x), (self.m, self.normal_y)):
+        for size, normal in zip(self.sizes, self.normal, strict=True):
             if size <= LARGE:
                 holds &= normal.pvalue > risk + P_TOLERANCE
         pooled = self.f.pvalue > risk + P_TOLERANCE
@@ -183,7 +178,7 @@ class _Evidence:
         """Tell where the checks hold at a risk, and give the p of the rank-sum test."""
         shape = np.broadcast_shapes(risk.shape, self.ks.pvalue.shape)
         holds = np.ones(shape, dtype=np.bool_)
-        if min(self.n, self.m) <= LARGE:
+        if min(self.sizes) <= LARGE:
             holds &= self.ks.pvalue > risk + P_TOLERANCE
         return holds, np.broadcast_to(self.rank_sum.pvalue, shape)
 
@@ -208,23 +203,19 @@ def decide(
 def _evidence(x: Array, y: Array) -> list[_Evidence]:
     """Test pairs, then with the sides swapped: only the one-sided tests look at their order."""
     unknown = np.full(len(x), np.nan)
-    missing = classical.PairTests(statistic=unknown, pvalue=unknown)
+    missing = classical.PairTests(unknown, unknown)
 
     def normal(rows: Array) -> classical.PairTests:
-        if not classical.LEAST <= rows.shape[1] <= classical.MOST:
-            return missing
-        statistic, pvalue = classical.shapiro_wilk(rows)
-        return classical.PairTests(statistic=statistic, pvalue=pvalue)
+        known = classical.LEAST <= rows.shape[1] <= classical.MOST
+        return classical.shapiro_wilk(rows) if known else missing
 
     few = min(x.shape[1], y.shape[1]) < 2  # no variance
     f, ks = missing if few else classical.f_test(x, y), classical.ks_centred(x, y)
     sides = (x, normal(x)), (y, normal(y))
     return [
         _Evidence(
-            n=a.shape[1],
-            m=b.shape[1],
-            normal_x=normal_a,
-            normal_y=normal_b,
+            sizes=(a.shape[1], b.shape[1]),
+            normal=(normal_a, normal_b),
             f=f,
             student=missing if few else classical.student(a, b),
             welch=missing if few else classical.welch(a, b),

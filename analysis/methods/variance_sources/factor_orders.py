@@ -18,7 +18,7 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,6 @@ class CellRuns:
     logs: Array
     rest: Array
     autocorrelation: float
-
-    def alone(self) -> CellRuns:
-        """Give the same runs as if there were no others."""
-        return replace(self, rows=np.arange(self.rows.size))
 
 
 def cell_of(runs: CovariateRuns, benchmark: str, variant: str, rows: Integers) -> CellRuns | None:
@@ -151,12 +147,12 @@ class CovariateColumns:
         return max(inside, default=0.0) > _SAME * whole
 
 
-def columns_of(covariate: Covariate, rows: Integers) -> CovariateColumns | None:
-    """Give a covariate's columns for these runs; None where it is constant or hardly known.
+def columns_of(covariate: Covariate) -> CovariateColumns | None:
+    """Give the columns of a covariate of some runs; None where it is constant or hardly known.
 
     A number that has two whole values only is taken as two levels.
     """
-    values = covariate.values[rows]
+    values = covariate.values
     known = np.isfinite(values)
     distinct = np.unique(values[known])
     if distinct.size < 2 or known.sum() < 2 * _LEAST_AT_LEVEL:
@@ -333,9 +329,6 @@ class Shifts:
                 left -= (_correlated(row, trend(row.size)) ** 2).sum(axis=1)
             self._squares.append(left)
         self._drawn = _shifts([row.size for row in self._rows], count, rng)
-
-    def __bool__(self) -> bool:
-        return bool(self._rows)
 
     def prepared(self, table: Array, known: Flags, *, either: bool = False) -> Directions | None:
         """Free columns of the autocorrelation, the means and the trends of their sessions."""

@@ -161,9 +161,8 @@ def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, fl
         return None
     session, bench = runs.session[rows], runs.benchmark[rows]
     codes: dict[str, Integers] = {"benchmark": np.unique(bench, return_inverse=True)[1]}
-    codes |= _separable(
-        rows.size, {"host": runs.host[rows], "trial": runs.trial[rows], "session": session}
-    )
+    chain = {name: getattr(runs, name)[rows] for name in ("host", "trial", "session")}
+    codes |= _separable(rows.size, chain)
     cells = np.unique(bench * (int(session.max()) + 1) + session, return_inverse=True)[1]
     if "session" in codes and _count(codes["session"]) < _count(cells) < rows.size:
         codes["benchmark:session"] = cells
@@ -250,9 +249,7 @@ def _ratio(log: float) -> float:
     return math.exp(min(max(log, -_LARGEST), _LARGEST))
 
 
-def witnesses(
-    covariate: Covariate, cell: CellRuns, shifts: Shifts
-) -> tuple[Directions, ...] | None:
+def witnesses(covariate: Covariate, shifts: Shifts) -> tuple[Directions, ...] | None:
     """Prepare a rate and its count, each over its mean: they differ by the logarithm of the run's time.
 
     None where the count is constant: its rate is only the run's time; nothing of what is no rate.
@@ -260,13 +257,12 @@ def witnesses(
     if covariate.count is None:
         return ()
     count = replace(covariate, values=covariate.count, count=None)
-    if columns_of(count, cell.rows) is None:
+    if columns_of(count) is None:
         return None
     found = []
     for one in (covariate, count):
-        values = one.values[cell.rows]
-        known = np.isfinite(values)
-        column = np.where(known, values, 0.0) / float(values[known].mean())
+        known = np.isfinite(one.values)
+        column = np.where(known, one.values, 0.0) / float(one.values[known].mean())
         found.append(shifts.prepared(column[:, None], known))
     rate, of_count = found
     return None if rate is None or of_count is None else (rate, of_count)
@@ -351,7 +347,7 @@ def factors_of(
     suspects = [one for both in forms for one in both if one is not None]
     by_cell = in_order(
         partial(_of_cell, asked=asked),
-        ((cell.alone(), [one.of(cell.rows) for one in suspects]) for cell in cells),
+        ((cell, [one.of(cell.rows) for one in suspects]) for cell in cells),
         workers=workers,
         prefer="processes",
     )
@@ -376,7 +372,7 @@ def _of_cell(
     seen: list[_Suspect] = []
     apart: list[_Suspect] = []
     for covariate in suspects:
-        columns = _columns(covariate, cell)
+        columns = _columns(covariate)
         if columns is None:
             continue
         randomized = covariate.kind == "randomized"
@@ -388,7 +384,7 @@ def _of_cell(
         room = (cell.rows.size - len(cell.sessions)) // 2  # more directions would explain anything
         if found is None or (not found.either and found.basis.shape[1] > room):
             continue  # nothing is left without its trend, or it has a level for every few runs
-        both = witnesses(covariate, cell, shifts)
+        both = witnesses(covariate, shifts)
         if both is None:
             continue  # the count is constant: its rate is nothing but the run's time
         (drawn if randomized else seen).append(_Suspect(covariate, columns, (found, *both)))
@@ -402,12 +398,12 @@ def _of_cell(
     return [one for one in tested if one is not None]
 
 
-def _columns(covariate: Covariate, cell: CellRuns) -> CovariateColumns | None:
-    columns = columns_of(covariate, cell.rows)
+def _columns(covariate: Covariate) -> CovariateColumns | None:
+    columns = columns_of(covariate)
     if columns is None or not covariate.name.endswith(AS_LEVELS):
         return columns
     # of two whole numbers the number itself has been taken as two levels already
-    two = np.unique(covariate.values[cell.rows][columns.known]).size == 2
+    two = np.unique(covariate.values[columns.known]).size == 2
     return None if two else columns
 
 

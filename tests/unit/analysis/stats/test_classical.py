@@ -62,7 +62,6 @@ def test_ks_is_exact_given_the_ties(n: int, m: int) -> None:
         (np.full(n, 2.0), rng.integers(0, 3, m) * 1.0),
     ):
         done = ks_centred(x, y)
-        assert done.exact.all()
         assert done.statistic[0] == pytest.approx(
             distance(x - np.median(x), y - np.median(y)), abs=1e-12
         )
@@ -97,7 +96,6 @@ def test_ks_laws_meet_scipy_where_there_are_no_ties() -> None:
         assert done.pvalue[0] == pytest.approx(other.pvalue, rel=1e-9)
     x, y = rng.normal(size=300), rng.normal(0, 1.3, 200)
     done = ks_centred(x, y)
-    assert not done.exact.any()
     root = math.sqrt(300 * 200 / 500)
     # R's series is cut; the full one is scipy's Kolmogorov law
     assert done.pvalue[0] == pytest.approx(stats.kstwobign.sf(root * done.statistic[0]), abs=5e-5)
@@ -105,8 +103,10 @@ def test_ks_laws_meet_scipy_where_there_are_no_ties() -> None:
 
 def test_the_exact_law_ends_at_ten_thousand() -> None:
     rng = np.random.default_rng(8)
-    assert ks_centred(rng.normal(size=99), rng.normal(size=101)).exact[0]
-    assert not ks_centred(rng.normal(size=100), rng.normal(size=100)).exact[0]
+    for n, m, exact in ((98, 102, True), (100, 100, False)):
+        x, y = rng.normal(size=n), rng.normal(size=m)
+        other = stats.ks_2samp(x - np.median(x), y - np.median(y), method="exact")
+        assert (ks_centred(x, y).pvalue[0] == pytest.approx(other.pvalue, rel=1e-9)) == exact
 
 
 @pytest.mark.parametrize(("size", "decimals"), [(1.0, 4), (100.0, 4), (100.0, 6), (1000.0, 6)])
@@ -131,7 +131,6 @@ def test_rank_sum_without_ties_is_exact(n: int, m: int) -> None:
     x, y = rng.normal(0.3, 1, n), rng.normal(size=m)
     done = rank_sum(x, y)
     other = stats.mannwhitneyu(x, y, alternative="greater", method="exact")
-    assert done.exact[0]
     assert done.statistic[0] == other.statistic
     assert done.pvalue[0] == pytest.approx(other.pvalue, rel=1e-11)
 
@@ -145,7 +144,6 @@ def test_rank_sum_otherwise_is_normal(n: int, m: int, ties: bool) -> None:
         x[0] = y[0]
     done = rank_sum(x, y)
     other = stats.mannwhitneyu(x, y, alternative="greater", method="asymptotic")
-    assert not done.exact[0]
     assert done.pvalue[0] == pytest.approx(other.pvalue, rel=1e-11)
 
 
@@ -162,7 +160,6 @@ def test_means_and_variances_agree_with_scipy() -> None:
         other = stats.ttest_ind(x, y, axis=1, equal_var=pooled, alternative="greater")
         assert done.statistic == pytest.approx(other.statistic, rel=1e-12)
         assert done.pvalue == pytest.approx(other.pvalue, rel=1e-10)
-        assert done.df == pytest.approx(other.df, rel=1e-12)
     done = f_test(x, y)
     ratio = x.var(axis=1, ddof=1) / y.var(axis=1, ddof=1)
     tails = np.minimum(stats.f.cdf(ratio, 8, 13), stats.f.sf(ratio, 8, 13))

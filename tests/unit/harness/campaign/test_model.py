@@ -26,7 +26,7 @@ from harness.campaign.schema import (
     todays_defaults,
 )
 from harness.campaign.target_schema import VARIANT
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 
 ROOT = Path(__file__).resolve().parents[4]
 GOLDEN = json.loads((ROOT / "tests/golden/campaign_identity/first_version.json").read_text())
@@ -447,7 +447,7 @@ def test_each_is_another_experiment_with_the_same_plan(load):
         EXPECT % "{m: {at_most: 6}}",
     ]
     assert len({identity_of(load(text)) for text in texts}) == len(texts)
-    plans = [list(plan_session(load(text), 7, 1, None)) for text in texts]
+    plans = [list(PlannedSession(load(text), 7, 1, None)) for text in texts]
     assert all(plan == plans[0] for plan in plans)
     stored = json.loads(resolved_text(load(texts[4])))["campaign"]["cells"][0]["metrics"][0]
     assert stored["when"] == "after"

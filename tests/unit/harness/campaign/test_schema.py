@@ -28,7 +28,7 @@ from harness.campaign.schema import (
     todays_defaults,
 )
 from harness.campaign.target_schema import _ARGUMENTS
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 
 ROOT = Path(__file__).resolve().parents[4]
 SCHEMA_FILE = ROOT / "configs/campaign.schema.json"
@@ -507,7 +507,7 @@ def test_they_are_no_part_of_the_identity_and_of_the_plan(load, text, keys):
     without, with_it = load(text), load(f"{text}{keys}\n")
     assert identity_of(without) == identity_of(with_it)
     assert identity_of(without, 1) == identity_of(with_it, 1)
-    plans = [list(plan_session(one, 7, 1, None)) for one in (without, with_it)]
+    plans = [list(PlannedSession(one, 7, 1, None)) for one in (without, with_it)]
     assert plans[0] == plans[1]
     changed = dataclasses.replace(with_it, baseline=with_it.variants[1])
     assert identity_of(changed) != identity_of(without)  # so that what is left out is these alone

@@ -17,7 +17,7 @@ from harness.campaign.cells import has_port
 from harness.campaign.model import Ready, filled, port_mark
 from harness.campaign.resolve import one_cell
 from harness.campaign.schema import identity_of, resolved_text
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 
 TEXT = """\
 name: built
@@ -106,7 +106,7 @@ def test_a_build_of_its_own_is_another_experiment_with_the_same_plan(load):
         )
     ]
     assert len({identity_of(load(text)) for text in texts}) == len(texts)
-    plans = [list(plan_session(load(text), 7, 1, None)) for text in texts]
+    plans = [list(PlannedSession(load(text), 7, 1, None)) for text in texts]
     assert all(plan == plans[0] for plan in plans)
 
 
@@ -546,7 +546,7 @@ def test_absent_and_0_are_the_campaign_of_before(load):
 def test_it_is_part_of_the_identity_and_never_of_the_plan(load):
     texts = [WARMUP_ITERATIONS_TEXT % "", given("5"), given("auto")]
     assert len({identity_of(load(text)) for text in texts}) == len(texts)
-    plans = [list(plan_session(load(text), 7, 1, None)) for text in texts]
+    plans = [list(PlannedSession(load(text), 7, 1, None)) for text in texts]
     assert plans[0] == plans[1] == plans[2]
     stored = json.loads(resolved_text(load(given("auto"))))
     assert stored["campaign"]["cells"][0]["metrics"][0]["warmup_iterations"] == "auto"

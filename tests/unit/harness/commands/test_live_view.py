@@ -154,7 +154,7 @@ def test_the_size_of_a_campaign_in_one_line(make_campaign, benchmarks, variants,
 def draw(monkeypatch):
     """Give the last progress line on a terminal of some width, 3:51 after the start."""
 
-    def line(width: int, total: int = 360, done: int = 209, elapsed: float = 231.0) -> str:
+    def line(width, total=360, done=209, elapsed=231.0, **run):
         monkeypatch.setenv("COLUMNS", str(width))
         monkeypatch.setenv("TERM", "xterm")
         now = [0.0]
@@ -164,11 +164,10 @@ def draw(monkeypatch):
         view.begin(total, 0, 3)
         view._done = done
         now[0] = elapsed
-        run = PlannedRun(
-            position=done, session=2, block=1, benchmark="text", variant="gzip-1", warmup=False
-        )
+        known = {"session": 2, "block": 1, "benchmark": "text", "variant": "gzip-1"}
+        known |= {"position": done, "warmup": False, **run}
         terminal.truncate(0)
-        view.run_started(run)
+        view.run_started(PlannedRun(**known))
         drawn = terminal.getvalue()
         view.end()
         plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
@@ -191,6 +190,13 @@ def test_label_and_cell_come_where_there_is_room(draw):
     assert "session 2 of 3" in draw(80)
     assert all("text / gzip-1" in draw(width) for width in (79, 80, 120))
     assert "gzip" not in draw(40)
+
+
+@pytest.mark.parametrize("sign", "x版")
+def test_a_name_gives_way_to_what_stands_behind_it(draw, sign):
+    text = draw(120, benchmark=sign * 40, warmup=True)
+    assert text.startswith("session 2 of 3 ━━━")
+    assert text.endswith(" (warm-up)")
 
 
 @pytest.mark.parametrize("width", [40, 80])

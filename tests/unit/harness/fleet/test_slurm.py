@@ -23,7 +23,7 @@ from harness.fleet.slurm import (
     jobs_of_lines,
     membership_of,
 )
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "squeue"
 WHOSE = {"user": "root", "comment": "fairtrial:x", "cluster": "lab"}
@@ -208,7 +208,7 @@ def test_another_campaign_or_another_node_is_refused(fleet, campaign):
 
 def test_each_node_has_an_order_of_its_own_and_always_the_same(campaign):
     def order(node, session=1):
-        return [(run.benchmark, run.variant) for run in plan_session(campaign, 1, session, node)]
+        return [(run.benchmark, run.variant) for run in PlannedSession(campaign, 1, session, node)]
 
     nodes = [None, "lab1", "lab2", "lab11"]
     orders = [order(node) for node in nodes]

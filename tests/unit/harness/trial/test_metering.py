@@ -263,8 +263,8 @@ def test_the_idle_power_is_a_mean_with_its_standard_error(machine):
 
     idle = measure_idle(meter, sleep)
     # as docs/energy.md says: 10 s
-    assert (idle.watts, idle.seconds) == (pytest.approx(10.0), pytest.approx(10.0))
-    assert idle.error_w == pytest.approx((10 / 9) ** 0.5 / 10**0.5)  # sd of ten, by hand
+    assert (idle["watts"], idle["seconds"]) == (pytest.approx(10.0), pytest.approx(10.0))
+    assert idle["error_w"] == pytest.approx((10 / 9) ** 0.5 / 10**0.5)  # sd of ten, by hand
 
 
 def test_a_machine_whose_counters_stand_still_has_no_idle_power(machine):

@@ -17,7 +17,6 @@ from harness.trial.plan import (
     PADDING_LIMIT,
     PlannedSession,
     padding,
-    plan_session,
     planned_runs as alternating_order_planned_runs,
     reserve,
 )
@@ -34,7 +33,7 @@ def _rounds(runs):
 
 @pytest.mark.parametrize("order", ["shuffled", "interleaved", "sequential"])
 def test_blocks_are_complete_and_warmups_are_block_0_and_first(make_campaign, order):
-    runs = list(plan_session(make_campaign(runs=3, warmup=2, order=order), 1, 1))
+    runs = list(PlannedSession(make_campaign(runs=3, warmup=2, order=order), 1, 1))
     blocks = _rounds(runs)
     assert [set(Counter(_cells(block)).values()) for block in blocks] == [{2}, {1}, {1}, {1}]
     assert [len(set(_cells(block))) for block in blocks] == [6] * 4
@@ -45,7 +44,7 @@ def test_blocks_are_complete_and_warmups_are_block_0_and_first(make_campaign, or
 
 def test_positions_count_on_over_the_sessions(make_campaign):
     campaign = make_campaign(runs=3, warmup=1)
-    positions = [run.position for k in (1, 2, 3) for run in plan_session(campaign, 1, k)]
+    positions = [run.position for k in (1, 2, 3) for run in PlannedSession(campaign, 1, k)]
     assert positions == list(range(3 * 6 * 4))
 
 
@@ -53,18 +52,18 @@ def test_order_of_a_session_depends_on_seed_and_session_only(make_campaign):
     three = make_campaign(runs=3, sessions=3)
     nine = make_campaign(runs=3, sessions=9, cooldown_s=1.0)
     for k in (1, 2, 3):
-        assert list(plan_session(three, 1, k)) == list(plan_session(nine, 1, k))
+        assert list(PlannedSession(three, 1, k)) == list(PlannedSession(nine, 1, k))
     # Planning one session leaves no trace in another one.
-    alone = list(plan_session(three, 1, 2))
-    list(plan_session(three, 1, 1))
-    assert list(plan_session(three, 1, 2)) == alone
-    assert _cells(plan_session(three, 1, 1)) != _cells(plan_session(three, 1, 2))
-    assert _cells(plan_session(three, 1, 1)) != _cells(plan_session(three, 2, 1))
+    alone = list(PlannedSession(three, 1, 2))
+    list(PlannedSession(three, 1, 1))
+    assert list(PlannedSession(three, 1, 2)) == alone
+    assert _cells(PlannedSession(three, 1, 1)) != _cells(PlannedSession(three, 1, 2))
+    assert _cells(PlannedSession(three, 1, 1)) != _cells(PlannedSession(three, 2, 1))
 
 
 def test_order_is_the_same_in_every_version(make_campaign):
     # A trial is resumed by planning again: an order that changes makes old trials unreadable.
-    runs = list(plan_session(make_campaign(runs=1, warmup=0), 7, 1))
+    runs = list(PlannedSession(make_campaign(runs=1, warmup=0), 7, 1))
     assert [f"{b}{v}" for b, v in _cells(runs)] == ORDER_OF_SEED_7
 
 
@@ -72,14 +71,14 @@ ORDER_OF_SEED_7 = ["zb", "yb", "xb", "xa", "za", "ya"]
 
 
 def test_shuffled_blocks_differ_and_interleaved_ones_do_not(make_campaign):
-    shuffled = list(plan_session(make_campaign(runs=6, warmup=0), 1, 1))
+    shuffled = list(PlannedSession(make_campaign(runs=6, warmup=0), 1, 1))
     assert len({tuple(_cells(block)) for block in _rounds(shuffled)}) > 1
-    interleaved = list(plan_session(make_campaign(runs=6, warmup=0, order="interleaved"), 1, 1))
+    interleaved = list(PlannedSession(make_campaign(runs=6, warmup=0, order="interleaved"), 1, 1))
     assert len({tuple(_cells(block)) for block in _rounds(interleaved)}) == 1
 
 
 def test_every_cell_comes_first_about_equally_often(make_campaign):
-    runs = list(plan_session(make_campaign(runs=600, warmup=0), 3, 1))
+    runs = list(PlannedSession(make_campaign(runs=600, warmup=0), 3, 1))
     firsts = Counter(_cells([block[0] for block in _rounds(runs)]))
     # 600 rounds, 6 cells: 100 each; the bound is five standard deviations of the binomial law.
     assert len(firsts) == 6
@@ -87,7 +86,7 @@ def test_every_cell_comes_first_about_equally_often(make_campaign):
 
 
 def test_sequential_order_finishes_one_cell_before_the_next(make_campaign):
-    runs = list(plan_session(make_campaign(runs=3, warmup=0, order="sequential"), 1, 1))
+    runs = list(PlannedSession(make_campaign(runs=3, warmup=0, order="sequential"), 1, 1))
     cells = _cells(runs)
     assert cells == [cell for cell in dict.fromkeys(cells) for _ in range(3)]
     assert [run.block for run in runs] == [1, 2, 3] * 6
@@ -116,7 +115,7 @@ def test_warm_ups_of_the_first_session_only(make_campaign):
     protocol = dataclasses.replace(campaign.protocol, warmup=1, warmup_sessions="first")
     first_only = dataclasses.replace(campaign, protocol=protocol)
     cells = len(campaign.cells)
-    plans = [list(plan_session(first_only, 7, k)) for k in (1, 2, 3)]
+    plans = [list(PlannedSession(first_only, 7, k)) for k in (1, 2, 3)]
     assert [len(plan) for plan in plans] == [3 * cells, 2 * cells, 2 * cells]
     assert [run.position for plan in plans for run in plan] == list(range(7 * cells))
     assert [any(run.warmup for run in plan) for plan in plans] == [True, False, False]
@@ -124,7 +123,7 @@ def test_warm_ups_of_the_first_session_only(make_campaign):
     in_all = dataclasses.replace(protocol, warmup_sessions="all")
     every = dataclasses.replace(campaign, protocol=in_all)
     assert planned_runs(every, 3) == 9 * cells
-    assert list(plan_session(every, 7, 1)) == plans[0]  # the first session is the same
+    assert list(PlannedSession(every, 7, 1)) == plans[0]  # the first session is the same
 
 
 def test_a_long_session_is_planned_in_little_memory(make_campaign):
@@ -142,7 +141,7 @@ def test_a_long_session_is_planned_in_little_memory(make_campaign):
 
 def test_every_pass_over_a_plan_gives_the_same(make_campaign):
     plan = PlannedSession(make_campaign(), 7, 2)
-    assert list(plan) == list(plan) == list(plan_session(make_campaign(), 7, 2))
+    assert list(plan) == list(plan) == list(PlannedSession(make_campaign(), 7, 2))
 
 
 # --- Orders that go forwards and backwards, and plans that variants leave; authority: enumeration by hand,
@@ -172,7 +171,7 @@ def campaign_of(tmp_path):
 def beginners(campaign, seed, sessions):
     for session in range(1, sessions + 1):
         blocks = {}
-        for run in plan_session(campaign, seed, session):
+        for run in PlannedSession(campaign, seed, session):
             blocks.setdefault(run.block, run.variant)
         yield blocks
 
@@ -218,13 +217,15 @@ def test_each_session_draws_who_begins_and_the_order_of_before_keeps_its_plan(ca
 def test_a_variant_that_left_is_in_no_later_session(campaign_of, order):
     campaign = campaign_of("abc", runs=2, warmup=1, order=order)
     left = {"b": 3, "c": 5}
-    runs = list(chain.from_iterable(plan_session(campaign, 1, s, None, left) for s in range(1, 8)))
+    runs = list(
+        chain.from_iterable(PlannedSession(campaign, 1, s, None, left) for s in range(1, 8))
+    )
     assert [run.position for run in runs] == list(range(len(runs)))
     assert len(runs) == alternating_order_planned_runs(campaign, 7, left) == 3 + 2 * (7 + 3 + 5)
     for name, last in {"a": 7, **left}.items():
         assert max(run.session for run in runs if run.variant == name) == last
-    whole = list(plan_session(campaign, 1, 2))
-    assert whole == list(plan_session(campaign, 1, 2, None, left))
+    whole = list(PlannedSession(campaign, 1, 2))
+    assert whole == list(PlannedSession(campaign, 1, 2, None, left))
 
 
 # --- CPUs are locked before anything is looked at; what another trial holds is waited for, if wanted

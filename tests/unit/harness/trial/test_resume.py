@@ -35,7 +35,7 @@ from harness.trial.execution import (
 )
 from harness.trial.folder import is_written_now
 from harness.trial.outcomes import still_to_do
-from harness.trial.plan import plan_session, planned_runs
+from harness.trial.plan import PlannedSession, planned_runs
 from harness.trial.progress import trials_in
 from harness.trial.writer import Store
 
@@ -129,7 +129,7 @@ def test_trial_that_is_being_written_is_refused(tmp_path, make_manifest):
 
 
 def test_finished_session_leaves_nothing_not_even_warmups(make_campaign):
-    runs = list(plan_session(make_campaign(runs=2, warmup=1), 7, 1))
+    runs = list(PlannedSession(make_campaign(runs=2, warmup=1), 7, 1))
     assert list(still_to_do(runs, {run.position: "ok" for run in runs})) == []
 
 
@@ -229,7 +229,7 @@ def test_another_host_of_the_same_name_is_told_apart(make_manifest):
 
 def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):
     campaign = make_campaign(runs=2)
-    store.append_plan(plan_session(campaign, 7, 1))
+    store.append_plan(PlannedSession(campaign, 7, 1))
     path = store.path / "plan.jsonl"
     path.write_text(path.read_text().replace('{"position"', '{"colour":[1],"position"'))
     check_plan(store, campaign)
@@ -253,7 +253,7 @@ def test_plan_of_a_later_version_is_the_same_plan(store, make_campaign):
 )
 def test_a_changed_plan_is_refused_at_once(store, make_campaign, old, new, said, line):
     campaign = make_campaign(runs=2)
-    store.append_plan(plan_session(campaign, 7, 1))
+    store.append_plan(PlannedSession(campaign, 7, 1))
     path = store.path / "plan.jsonl"
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(StoreError, match=said) as error:
@@ -264,7 +264,7 @@ def test_a_changed_plan_is_refused_at_once(store, make_campaign, old, new, said,
 # --- signals while a long trial is read (the runner under attack, B13) --------------------------
 
 
-@pytest.mark.parametrize("place", ["checksum_holds", "plan_session", "append_plan"])
+@pytest.mark.parametrize("place", ["checksum_holds", "PlannedSession", "append_plan"])
 def test_a_signal_is_served_while_a_long_trial_is_read(stage, campaign, monkeypatch, place):
     c = campaign(sessions=2)
     stage.target = stage.at(15, stage.interrupt)
@@ -286,15 +286,15 @@ def test_a_signal_is_served_while_a_long_trial_is_read(stage, campaign, monkeypa
         stage.trial.joinpath("plan.jsonl").write_bytes(
             b"".join(stage.trial.joinpath("plan.jsonl").read_bytes().splitlines(keepends=True)[:12])
         )
-    elif place == "plan_session":
-        monkeypatch.setattr("harness.trial.plan.plan_session", then(plan_session, 1))
+    elif place == "PlannedSession":
+        monkeypatch.setattr(PlannedSession, "__iter__", then(PlannedSession.__iter__, 3))
     else:
         monkeypatch.setattr("harness.trial.writer.checksum_holds", then(checksum_holds, 3))
     try:
         assert stage.resume(c).reason == "signal 15"
     except Interrupted:
         assert place == "checksum_holds"  # before anything of it was changed
-    assert len(calls) == (1 if place in {"plan_session", "append_plan"} else 3)
+    assert len(calls) == (1 if place == "append_plan" else 3)
     assert len(stage.rows) == rows
     assert not is_written_now(stage.trial)
     monkeypatch.undo()
@@ -333,7 +333,7 @@ def begin(tmp_path, file, make_manifest):
         }
         manifest = make_manifest(**fields | changes)
         store = Store.create(manifest, tmp_path / "runs", campaign.text, resolved_text(campaign))
-        store.append_plan(plan_session(campaign, campaign.seed, 1))
+        store.append_plan(PlannedSession(campaign, campaign.seed, 1))
         store.finish("stopped", "for the test")
         return store.path
 
@@ -464,10 +464,8 @@ def test_a_changed_campaign_of_the_first_version_is_told(unfinished):
 
 def test_the_first_versions_defaults_are_not_stored_with_its_trials(unfinished):
     assert not (unfinished / "resolved.json").exists()
-    assert defaults_of(unfinished, read_manifest(unfinished)) == (
-        {**BEFORE, **first_defaults()},
-        {},
-    )
+    known = {"defaults": {**BEFORE, **first_defaults()}, "own": {}}
+    assert defaults_of(unfinished, read_manifest(unfinished)) == known
 
 
 def test_a_trial_that_began_before_the_key_goes_on_with_cells_that_are_never_ok(

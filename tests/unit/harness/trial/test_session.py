@@ -19,7 +19,7 @@ from harness.errors import HostError, LaunchError
 from harness.launch.commands import CommandFailedError
 from harness.launch.exchange import Standstill
 from harness.trial.folder import is_written_now
-from harness.trial.plan import plan_session
+from harness.trial.plan import PlannedSession
 from harness.trial.progress import read_progress
 from harness.trial.writer import Store
 
@@ -34,7 +34,7 @@ def planned(campaign, *sessions):
     return [
         tuple(run.to_dict()[key] for key in KEYS)
         for session in sessions
-        for run in plan_session(campaign, campaign.seed, session)
+        for run in PlannedSession(campaign, campaign.seed, session)
     ]
 
 

@@ -425,9 +425,6 @@ def test_all_and_drawn_are_the_kernels_to_the_last_digit(median, outer, seed):
     assert ours == theirs
     ours, theirs = both("add_shuffled", one, 4, size=150, first=1.0)
     assert ours == theirs
-    drawn = np.random.default_rng(seed).integers(0, 9, 50, dtype=np.uint16)
-    ours, theirs = both("add_drawn", drawn, one.values, -one.values, size=50, first=1.0)
-    assert ours == theirs
 
 
 def test_a_run_more_or_another_order_is_seen():

@@ -169,7 +169,7 @@ def test_shifts_are_those_written_out(planted):
     runs, cell = a_cell(planted, trial)
     carry = cell.autocorrelation
     x = runs.covariates["m0"].values[cell.rows]
-    columns = columns_of(runs.covariates["m0"], cell.rows)
+    columns = columns_of(runs.covariates["m0"].of(cell.rows))
     shifts = Shifts(cell, 64, rng(12))
     (fits,) = shifts.fits([shifts.prepared(columns.table, columns.known)])
 
@@ -200,7 +200,7 @@ def test_shifts_are_those_written_out(planted):
 def test_few_shifts_are_all_taken(planted):
     trial = planted.unrelated(rng(13), sessions=1, runs=20)
     runs, cell = a_cell(planted, trial)
-    columns = columns_of(runs.covariates["m0"], cell.rows)
+    columns = columns_of(runs.covariates["m0"].of(cell.rows))
     shifts = Shifts(cell, 400, rng(14))
     (fits,) = shifts.fits([shifts.prepared(columns.table, columns.known)])
     values, counts = np.unique(np.round(fits.drawn, 10), return_counts=True)
@@ -248,7 +248,7 @@ def test_surprise_keeps_the_order_of_shares_and_levels_what_has_more_directions(
     fits = shuffles.fits(
         [
             shuffles.prepared(one.table, one.known, either=one.either)
-            for one in (columns_of(runs.covariates[name], cell.rows) for name in names)
+            for one in (columns_of(runs.covariates[name].of(cell.rows)) for name in names)
         ]
     )
     tails = []
@@ -424,13 +424,13 @@ def test_a_level_for_every_few_runs_is_too_many():
     one = Covariate(
         name="x", kind="observed", values=values, scale="levels", labels=tuple("0123456789")
     )
-    assert columns_of(one, np.arange(10)) is None  # all are rare, and together one level
+    assert columns_of(one) is None  # all are rare, and together one level
 
 
 def test_an_effect_of_the_day_is_told_of_hours_that_were_seen():
     day = {"scale": "circular", "period": 86_400.0, "of_session": True}
     one = Covariate(name="x", kind="observed", values=43_200 + np.arange(80.0), **day)
-    at = np.array(columns_of(one, np.arange(80)).labels, float)
+    at = np.array(columns_of(one).labels, float)
     assert (at.size, at.min(), at.max()) == (64, 43_200, 43_279)  # midnight: 1e304 times
 
 
@@ -475,7 +475,7 @@ def test_a_rate_that_falls_while_its_count_rises_tells_nothing(planted):
     ((benchmark, variant, rows),) = list(runs.cells())
     cell = cell_of(runs, benchmark, variant, rows)
     shifts = Shifts(cell, 30, rng)
-    both = witnesses(runs.covariates["voluntary_switches"], cell, shifts)
+    both = witnesses(runs.covariates["voluntary_switches"].of(cell.rows), shifts)
     fits = shifts.fits(both)
     told = beside_its_count(both, fits)
     assert (told.found, pvalue(told)) == (0.0, 1.0)
@@ -499,7 +499,7 @@ def test_orders_are_those_of_counts_made_anew(planted, kind):
     ((benchmark, variant, rows),) = list(runs.cells())
     cell = cell_of(runs, benchmark, variant, rows)
     shifts = Shifts(cell, 40, rng)
-    both = witnesses(runs.covariates["voluntary_switches"], cell, shifts)
+    both = witnesses(runs.covariates["voluntary_switches"].of(cell.rows), shifts)
     fits = shifts.fits(both)
     found = beside_its_count(both, fits)
     assert not cell.autocorrelation  # or both would be freed of it first
