@@ -439,7 +439,7 @@ NORMAL = 1.4826  # median absolute deviation to standard deviation, of a normal 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Description:
-    """Figures of C cells, each of shape (C,); nan where unknown.
+    """Figures of the C cells of `series`, each of shape (C,); nan where unknown.
 
     `spread` is the standard deviation of logs within sessions, pooled, `session_sd` that of session
     levels beyond what runs explain (0 where none is seen); `lag_1` the autocorrelation of ranks within

@@ -102,8 +102,8 @@ def _relative(series: Series) -> tuple[Floats, Floats, Floats]:
     values = series.table.values.copy()
     for rows in (row[row >= 0] for row in series.row):
         values[rows] = off_ticks(values[rows])
-    apart_of_ticks = replace(series, table=replace(series.table, values=values))
-    logs = apart_of_ticks.logs.reshape(cells, -1)
+    freed = replace(series, table=replace(series.table, values=values))
+    logs = freed.logs.reshape(cells, -1)
     good = (np.isfinite(logs) == series.present.reshape(cells, -1)).all(axis=1)
     apart = logs - middle_of(logs)[:, None]
     spread = NORMAL * middle_of(np.abs(apart))
