@@ -72,11 +72,6 @@ class SteadyState:
     first: int
     levels: tuple[Level, ...]
 
-    @property
-    def steady(self) -> bool:
-        """Whether there is a steady state."""
-        return self.state in ("flat", "warm-up", "slowdown")
-
 
 def steady_state(values: Array, *, higher: bool = False) -> SteadyState:
     """Classify the iterations of one process, in their order.

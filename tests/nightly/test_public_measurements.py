@@ -45,7 +45,7 @@ def test_the_page_says_what_twenty_processes_are_called():
     for number, seconds in runs.items():
         found = steady_state(np.array(seconds))
         words[found.state] += 1
-        left = f"{number} ({found.first})" if found.steady else f"{number}"
+        left = f"{number} ({found.first})" if found.first else f"{number}"
         assert left in of_word[found.state].split(", ")
     assert words == {"slowdown": 11, "warm-up": 6, "no steady state": 3}
     assert "11 slowdowns, 6 warm-ups, 3 without a steady state, none flat" in page

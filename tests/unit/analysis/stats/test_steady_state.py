@@ -101,7 +101,6 @@ CASES = [
 def test_words_follow_from_the_levels(levels, word, first):
     found = steady_state(process(*levels))
     assert (found.state, found.first) == (word, first)
-    assert found.steady == (word in ("flat", "warm-up", "slowdown"))
     ends = [one.end for one in found.levels]
     assert [one.first for one in found.levels] == [0, *ends[:-1]]
     assert ends[-1] == sum(count for _, count in levels)
