@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from analysis.announcing import cells
 from analysis.errors import (
     AnalysisError,
     FairtrialError,
@@ -29,7 +30,6 @@ from analysis.words import (
     PLACEHOLDER,
     Name,
     alike,
-    cells,
     command_line,
     next_lines,
     normal,
