@@ -93,14 +93,13 @@ def components_of(runs: CovariateRuns) -> tuple[Component, ...]:
     for k, variant in enumerate(runs.variants):
         rows = np.flatnonzero(runs.variant == k)
         if np.unique(runs.benchmark[rows]).size > 1:
-            variances = _together(runs, rows)
-            if variances is not None:
-                found += _lines(variances, None, variant)
+            together = _together(runs, rows)
+            if together is not None:
+                found += _lines(runs, together, rows, None, variant)
         for bench, name, mine in runs.cells():
             if name == variant:
                 chain = {name: getattr(runs, name)[mine] for name in ("host", "trial", "session")}
-                parts = nested(runs.logs[mine], chain)
-                found += _lines(_with_iterations(parts, runs.iterations, mine), bench, variant)
+                found += _lines(runs, nested(runs.logs[mine], chain), mine, bench, variant)
     return tuple(found)
 
 
@@ -154,7 +153,7 @@ def _separable(size: int, chain: Mapping[str, Integers]) -> dict[str, Integers]:
     return kept
 
 
-def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, float]] | None:
+def _together(runs: CovariateRuns, rows: Integers) -> dict[str, tuple[int, float]] | None:
     """Fit all benchmarks of a variant in one model; None where that cannot be done."""
     logs = runs.logs[rows]
     if float(np.ptp(logs)) < _ROUNDING:
@@ -176,22 +175,7 @@ def _together(runs: CovariateRuns, rows: Integers) -> dict[Source, tuple[int, fl
     if fit is None:
         return None
     found = {name: (_count(code), fit.variances[name]) for name, code in codes.items()}
-    found["rest"] = (rows.size, fit.variances["rest"])
-    return _with_iterations(found, runs.iterations, rows)
-
-
-def _with_iterations(
-    found: Mapping[str, tuple[int, float]], iterations: Iterations | None, rows: Integers
-) -> dict[Source, tuple[int, float]]:
-    """Divide what is left into runs and their iterations."""
-    parts = dict(found)
-    count, rest = parts["run"] = parts.pop("rest")
-    inside = None if iterations is None else _within_runs(iterations, rows)
-    if inside is not None:
-        size, variance, per_run = inside
-        parts["run"] = (count, max(rest - variance / per_run, 0.0))
-        parts["iteration"] = (size, variance)
-    return {name: parts[name] for name in _ORDER if name in parts}
+    return found | {"rest": (rows.size, fit.variances["rest"])}
 
 
 def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, float] | None:
@@ -210,18 +194,27 @@ def _within_runs(iterations: Iterations, rows: Integers) -> tuple[int, float, fl
 
 
 def _lines(
-    variances: Mapping[Source, tuple[int, float]], bench: str | None, variant: str
+    runs: CovariateRuns,
+    found: Mapping[str, tuple[int, float]],
+    rows: Integers,
+    bench: str | None,
+    variant: str,
 ) -> Iterator[Component]:
-    total = sum(variance for _, variance in variances.values())
-    for source, (levels, variance) in variances.items():
-        yield Component(
-            benchmark=bench,
-            variant=variant,
-            source=source,
-            levels=levels,
-            sd=math.sqrt(variance),
-            share=variance / total if total > 0 else None,
-        )
+    """Give the components of some runs; what is left is divided into runs and their iterations."""
+    parts = dict(found)
+    count, rest = parts["run"] = parts.pop("rest")
+    inside = None if runs.iterations is None else _within_runs(runs.iterations, rows)
+    if inside is not None:
+        many, variance, per_run = inside
+        parts["run"] = (count, max(rest - variance / per_run, 0.0))
+        parts["iteration"] = (many, variance)
+    sources = [name for name in _ORDER if name in parts]
+    total = sum(parts[name][1] for name in sources)
+    for source in sources:
+        levels, variance = parts[source]
+        size: dict[str, Any] = {"sd": math.sqrt(variance)}
+        size["share"] = variance / total if total > 0 else None
+        yield Component(benchmark=bench, variant=variant, source=source, levels=levels, **size)
 
 
 # --- Every suspected factor of every benchmark and variant: effect, interval, p-value.
