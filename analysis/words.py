@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from os.path import commonprefix
 from typing import Any
 
-from .announcing import cells
-
 # What has no glyph of its own but an effect: controls, marks and overrides of direction (UAX 9),
 # separators of lines, invisible and deprecated formats, tags, halves of surrogate pairs (they come
 # from file names that are no UTF-8, and cannot be written as UTF-8) and noncharacters. The joiners
@@ -48,6 +46,23 @@ def name_fields(record: object, *fields: str) -> None:
         elif value:
             value = Name(value)
         object.__setattr__(record, field, value)
+
+
+def cells(text: str) -> int:
+    """Give the columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(unicodedata.combining(sign) != 0 for sign in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text behind the last sign that fits the columns of a terminal; its beginning says most."""
+    if cells(text) <= width:
+        return text
+    while text and cells(text) > width - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
 
 
 def shorten(text: str, width: int) -> str:

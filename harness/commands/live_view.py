@@ -14,11 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.announcing import about, away, cells
+from analysis.announcing import about, away
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.words import WIDTH, Name, apart, shown
+from analysis.words import WIDTH, Name, apart, cells, shown
 
 from ..errors import clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES

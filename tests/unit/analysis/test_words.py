@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.announcing import cells
 from analysis.errors import (
     AnalysisError,
     FairtrialError,
@@ -30,6 +29,7 @@ from analysis.words import (
     PLACEHOLDER,
     Name,
     alike,
+    cells,
     command_line,
     next_lines,
     normal,
