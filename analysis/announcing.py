@@ -13,6 +13,7 @@ import contextlib
 import os
 import threading
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -102,8 +103,6 @@ class _Line:
             self._screen.flush()
 
     def _draw(self, now: float) -> None:
-        from .words import cells, cut  # a command that waits for nothing loads no module more
-
         text = cut(self._cleaned(self._progress(now)), self._columns() - 1)  # the last one is free
         text = self._screen.clean(text)
         before, self._drawn_cells = self._drawn_cells, cells(text)
@@ -217,6 +216,23 @@ def away() -> None:
     """Take the line away, because something else is written; the next word draws it again."""
     if _lines:
         _lines[-1].away()
+
+
+def cells(text: str) -> int:
+    """Give the columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
+    return len(text) + wide - sum(unicodedata.combining(sign) != 0 for sign in text)
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text behind the last sign that fits the columns of a terminal; its beginning says most."""
+    if cells(text) <= width:
+        return text
+    while text and cells(text) > width - 1:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
 
 
 def about(seconds: float) -> str:

@@ -48,34 +48,12 @@ def name_fields(record: object, *fields: str) -> None:
         object.__setattr__(record, field, value)
 
 
-def cells(text: str) -> int:
-    """Give the columns that a text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    wide = sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
-    return len(text) + wide - sum(unicodedata.combining(sign) != 0 for sign in text)
-
-
-def cut(text: str, width: int) -> str:
-    """Cut a text behind the last sign that fits the columns of a terminal; its beginning says most."""
-    if cells(text) <= width:
-        return text
-    while text and cells(text) > width - 1:
-        text = text[:-1]
-    return f"{text.rstrip()}…"
-
-
 def shorten(text: str, width: int) -> str:
-    """Cut a long name in its middle, to these columns at most; its ends tell most."""
-    if cells(text) <= width:
+    """Cut a long name in its middle; its ends tell most."""
+    if len(text) <= width:
         return text
-    head, tail = width // 2, width - 1 - width // 2
-    first, last = text[:head], text[len(text) - tail :]
-    while cells(first) > head:
-        first = first[:-1]
-    while cells(last) > tail:
-        last = last[1:]
-    return f"{first}…{last}"
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"
 
 
 def shown(text: str) -> str:

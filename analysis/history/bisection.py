@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
+from ..announcing import cells, cut
 from ..data.matrix import PerformanceMatrix
 from ..data.trial import Trial
 from ..errors import StoreError
@@ -41,7 +42,7 @@ from ..record.run_numbers import METRIC_NUMBERS
 from ..record.shapes import ShapeError, document_of, refuse_other_words, shaped
 from ..stats.multiplicity import adjusted
 from ..stats.samples import Array
-from ..words import WIDTH, Name, cells, cut, normal, shown
+from ..words import WIDTH, Name, normal, shown
 from .step_search import Answer, Culprit, Kind, PairWord, Proof, Search, Why
 
 T = TypeVar("T")

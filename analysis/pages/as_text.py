@@ -6,17 +6,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from ..words import (
-    WIDTH,
-    Name,
-    cells as width_of,
-    next_lines,
-    note_lines,
-    shorten,
-    shortened,
-    shown,
-    without_shared,
-)
+from .. import announcing
+from ..words import WIDTH, Name, next_lines, note_lines, shorten, shortened, shown, without_shared
 from .model import (
     Block,
     Caution,
@@ -137,7 +128,7 @@ def _written(table: Table) -> list[list[str]]:
 
 
 def _widest(columns: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(width_of, column)) for column in columns]
+    return [max(map(announcing.cells, column)) for column in columns]
 
 
 def _taken(sizes: Sequence[int]) -> int:
@@ -146,7 +137,7 @@ def _taken(sizes: Sequence[int]) -> int:
 
 def _without_shared(column: Sequence[str]) -> list[str]:
     """Take the words that all begin and end with from the names of a column, where its heading is narrower."""
-    wide = _widest([column])[0] > width_of(column[0])
+    wide = _widest([column])[0] > announcing.cells(column[0])
     short = without_shared(cell for cell in column[1:] if wide and isinstance(cell, Name) and cell)
     return [Name(short[cell]) if cell in short else cell for cell in column]
 
@@ -154,7 +145,7 @@ def _without_shared(column: Sequence[str]) -> list[str]:
 def _cut(column: list[str], size: int, heads: Sequence[str]) -> list[str]:
     """Cut names to a width, in which they stay apart, also those of headings."""
     names = [cell for cell in (*heads, *column) if isinstance(cell, Name)]
-    if max(map(width_of, column)) <= size or not names:
+    if max(map(announcing.cells, column)) <= size or not names:
         return column
     short = shortened(names, size)
     return [shorten(short[cell], size) if isinstance(cell, Name) else cell for cell in column]
@@ -174,14 +165,14 @@ def _parts(floors: Sequence[int], width: int, keys: int) -> list[list[int]]:
 def _floor(table: Table, k: int, column: Sequence[str]) -> int:
     """Give the columns that a table's column keeps: numbers, and what is as short as one, are never cut."""
     head, *cells = column
-    widest = max(map(width_of, column))
+    widest = max(map(announcing.cells, column))
     if isinstance(head, Name):
         return max([min(len(head), _LEAST_HEADING), *map(len, cells)])
     numbers = [
         text for text, row in zip(cells, table.rows, strict=True) if isinstance(row[k], Value)
     ]
     if numbers:
-        return widest if table.headed else max(map(width_of, numbers))
+        return widest if table.headed else max(map(announcing.cells, numbers))
     if (k == 0 and table.headed) or any(isinstance(cell, Name) for cell in cells):
         return min(widest, _LEAST_NAME if k else _LEAST_FIRST)
     return _LEAST_WORDS if widest > _WORDS else widest
@@ -209,7 +200,7 @@ def _set(row: Sequence[str], aligned: Sequence[str], sizes: Sequence[int]) -> li
         texts = (cell[number] if number < len(cell) else "" for cell in cells)
         lines.append(
             _GAP.join(
-                f"{text:{side}{max(0, size + len(text) - width_of(text))}}"
+                f"{text:{side}{max(0, size + len(text) - announcing.cells(text))}}"
                 for text, side, size in zip(texts, aligned, sizes, strict=True)
             ).rstrip()
         )
@@ -217,7 +208,7 @@ def _set(row: Sequence[str], aligned: Sequence[str], sizes: Sequence[int]) -> li
 
 
 def _fitted(text: str, size: int) -> list[str]:
-    if width_of(text) <= size:
+    if announcing.cells(text) <= size:
         return [text]
     return [shorten(line, size) for line in _wrapped(text, size, further="")]
 

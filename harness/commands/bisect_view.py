@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from analysis.announcing import doing
+from analysis.announcing import cells, cut, doing
 from analysis.record.manifest import read_manifest
-from analysis.words import WIDTH, cells, cut, note_lines, shown, shown_lines
+from analysis.words import WIDTH, note_lines, shown, shown_lines
 
 from ..errors import clock, counted
 from ..trial.execution import Options

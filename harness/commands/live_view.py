@@ -14,11 +14,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from analysis.announcing import about, away
+from analysis.announcing import about, away, cells
 from analysis.record.printer import printer_on
 from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
-from analysis.words import WIDTH, Name, apart, cells, shown
+from analysis.words import WIDTH, Name, apart, shown
 
 from ..errors import clock, counted, duration, size, wrapped
 from ..host.checks import CHECK_NAMES
@@ -188,7 +188,8 @@ class View:
         left = room - len(value) - len(spread)
         if left < _LEAST_NAME:
             return value.strip() if len(value.strip()) <= room else ""
-        return f"{Name(name):.{left}}{value}{spread}"
+        cut = (f"{Name(name):.{width}}" for width in range(left, 0, -1))
+        return f"{next(text for text in cut if cells(text) <= left)}{value}{spread}"
 
     def _failed(self, measurement: Measurement, label: str) -> None:
         self._failures[label] += 1

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from analysis.announcing import cells
 from analysis.history.bisection import Bisection
-from analysis.words import cells
 from tests.unit.analysis.history.made_bisections import answers
 
 SCREENS = Path(__file__).with_name("bisections")

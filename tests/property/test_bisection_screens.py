@@ -8,6 +8,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from analysis.announcing import cells
 from analysis.history.bisection import (
     Bisection,
     NamedCommit,
@@ -16,7 +17,6 @@ from analysis.history.bisection import (
     bisection_of,
 )
 from analysis.history.step_search import Culprit, OpenRun, PairWord, Search, StepSearch
-from analysis.words import cells
 from tests.examples import examples
 from tests.unit.analysis.history.made_bisections import surroundings
 

@@ -22,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from markdown_it import MarkdownIt
 
+from analysis.announcing import cells
 from analysis.data.trial import read_trial
 from analysis.errors import FairtrialError
 from analysis.importers.reader import Reading
@@ -50,7 +51,7 @@ from analysis.verdict.cautions import shown_cautions
 from analysis.verdict.gate import gate_verdict
 from analysis.verdict.judging import judge
 from analysis.verdict.result import Verdict
-from analysis.words import Name, cells, shown
+from analysis.words import Name, shown
 from tests.examples import examples
 from tests.unit.analysis.conftest import build as synthetic
 

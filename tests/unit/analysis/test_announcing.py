@@ -15,7 +15,6 @@ import pytest
 from analysis import announcing
 from analysis.announcing import announced, as_one, away, doing, meanwhile, still
 from analysis.record.printer import Printer
-from analysis.words import cells
 from tests.unit.harness.commands.conftest import Terminal
 
 
@@ -215,7 +214,7 @@ def test_a_hostile_name_is_cut_to_the_terminal_and_obeyed_by_none(clock, monkeyp
         drawn = terminal.getvalue()
     assert "\x1b" not in drawn
     assert "\n" not in drawn
-    assert cells(drawn.removeprefix("\r")) < max(2, columns)
+    assert announcing.cells(drawn.removeprefix("\r")) < max(2, columns)
 
 
 def test_a_child_that_was_forked_draws_nothing_on_its_parent_s_screen(clock, tmp_path):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from analysis.announcing import cells
 from analysis.history.step_search import Search
-from analysis.words import cells
 from harness.commands import bisect_view as module, live_view
 from harness.commands.bisect_view import BisectView
 from tests.unit.analysis.history.made_bisections import commits

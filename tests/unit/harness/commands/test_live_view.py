@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from analysis.announcing import cells
 from analysis.errors import StoreError
 from analysis.record.shapes import encode_checked
 from analysis.record.trial_files import Finding, GivenUp, PlannedRun
-from analysis.words import cells
 from harness.commands import live_view as module, live_view as view_module
 from harness.commands.live_view import CompareView, View, scale
 from harness.commands.options import WantedCommand
