@@ -19,7 +19,6 @@ from scipy.special import stdtrit
 
 from ..errors import AnalysisError, UsageError
 from ..methods.multilevel.compare import judged_pair
-from ..methods.multilevel.lines import end_of
 from ..methods.multilevel.result import Cut
 from ..pages.model import Caution, Page, cautions_of, section
 from ..pages.number_format import Compared, Difference, Word, is_time
@@ -40,8 +39,8 @@ Why = Literal[
 class PairWord:
     """Two places held against each other on sessions that have both: the later one's speedup over the earlier.
 
-    Above 1 the later one is faster. `risk` is that of its interval, None of counts that do not vary; without two
-    sessions `word` is "undecided" and the numbers are None.
+    Above 1 the later one is faster. `risk` is that of its interval, which is one number of counts that do not
+    vary; without two sessions `word` is "undecided" and the numbers are None.
     """
 
     word: Word = "undecided"
@@ -67,8 +66,8 @@ class Proof:
 
     word: Word
     speedup: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     sessions: int
     risk: float
     proof: int
@@ -368,7 +367,7 @@ class Search:
         found = judged_pair(*sides, risk=risk, margin=self.margin, unit=self.unit or "")
         cut = None if self.cut is None else self.cut(earlier, later)
         word = "undecided" if cut is not None and cut.withholds(found[0]) else found[0]
-        speedup, low, high = (end_of(one) for one in found[1:])
+        speedup, low, high = (math.exp(one) for one in found[1:])
         return PairWord(
             word=word, speedup=speedup, low=low, high=high, sessions=len(both), risk=risk
         )
@@ -542,7 +541,7 @@ class Search:
         each = level / len(self.looks)
         before = self.word(fresh, lower, parent, each)
         behind = self.word(fresh, place, upper, each)
-        if word.speedup is None:
+        if word.speedup is None or word.low is None or word.high is None:
             return False
         numbers = {name: getattr(word, name) for name in PairWord.__slots__}
         culprit = Culprit(

@@ -387,7 +387,7 @@ def judged_pair(
 ) -> tuple[Word, float, float, float]:
     """Hold a later place of a series against an earlier one, by the logs of their runs in the same sessions.
 
-    Give the word, and the log of the speedup with its interval, nan where nothing varies.
+    Give the word, and the log of the speedup with its interval, which is that alone where nothing varies.
     """
     sides = []
     for runs in (later, earlier):
@@ -402,7 +402,9 @@ def judged_pair(
     resolution = resolution_of(layout, tables, sign=-1, exact=exact.flags, zeroed=none)
     each = estimates_of(layout.design, tables, resolution, exact)
     d = decide(each, ErrorLaw(alpha=risk), math.log1p(margin), "none")
-    return d.outcome[0], float(each.estimate[0]), float(d.low[0]), float(d.high[0])
+    mean, *ends = (float(one[0]) for one in (each.estimate, d.low, d.high))
+    low, high = (mean if math.isnan(one) else one for one in ends)
+    return d.outcome[0], mean, low, high
 
 
 def _weights(
