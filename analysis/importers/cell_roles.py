@@ -171,8 +171,8 @@ def _by_words(
         some = all(known) or (any(known) and not all_numbers(words))
         without = found.unit is None and "unit" not in found.literal
         without = without and not all(unit for _, _, unit in found.values)
-        told = all(map(is_outcome, words)) and (len(words) == 1 or any(map(is_failed, words)))
-        if (some if named else told) and found.stated.isdisjoint(found.ok):
+        clear = all(map(is_outcome, words)) and (len(words) == 1 or any(map(is_failed, words)))
+        if (some if named else clear) and found.stated.isdisjoint(found.ok):
             found = _moved(found, k, ok=(*found.ok, k))
         elif words & {*SAY["warm"]} and None not in map(is_warmup, words) and found.warmup is None:
             found = _moved(found, k, warmup=k)

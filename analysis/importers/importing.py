@@ -115,11 +115,11 @@ class Inspected(Result):
         more = len(cells) - _SHOWN
 
         def total(name: str) -> tuple[object, ...]:
-            def told(those: list[InspectedCell]) -> int | None:
+            def counted_of(those: list[InspectedCell]) -> int | None:
                 counts = [getattr(one, name) for one in those]
                 return None if None in counts else sum(counts)
 
-            return name, told, str, "?"
+            return name, counted_of, str, "?"
 
         def end(name: str, at: int) -> tuple[object, ...]:
             return name, lambda those: value_of(
@@ -143,7 +143,7 @@ class Inspected(Result):
 
 
 def inspect_files(gathered: GatheredCells, better: Better | None = None) -> Inspected:
-    """Count what the files hold; `better` is the direction of metrics of which no file says it."""
+    """Count what the files hold; `better` is the direction of metrics where no file says it."""
     formats = {file.format for file in gathered.files}
     every = [loss for file in gathered.files for loss in file.losses]
     losses = dict.fromkeys(loss.text for loss in every if loss.code != SINGLE)

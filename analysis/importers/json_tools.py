@@ -238,9 +238,9 @@ def read_json(tool: JsonTool, opened: Opened) -> ForeignFile:
     lost: dict[str, str] = {}
     for code, text in ({code: every[code] for code in tool.lost.split()} | tool.losses).items():
         holds = code not in tool.when or tool.when[code](read)
-        told = text(read) if callable(text) else holds and text
-        if isinstance(told, str) and (inner or "{inner}" not in told):
-            lost[code] = told.replace("{inner}", inner)
+        said = text(read) if callable(text) else holds and text
+        if isinstance(said, str) and (inner or "{inner}" not in said):
+            lost[code] = said.replace("{inner}", inner)
     return ForeignFile(
         cells=tuple(read.cells),
         losses=cautions_of(lost),

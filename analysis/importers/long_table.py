@@ -476,10 +476,10 @@ class LongTable:
             odd = np.array([one in bad for one in texts], np.bool_)
             wrong = rows[odd[column.codes[rows]]]
             if wrong.size and not (named and wrong.size == rows.size):
-                row, told = int(wrong.min()), "write the name" if named else "number the runs"
+                row, remedy = int(wrong.min()), "write the name" if named else "number the runs"
                 text = column.texts[column.codes[row]].strip()
                 what = f"the column {self.headings[place]!r} {f'holds {text!r}' if text else 'is empty'}"
-                fix = f"{told} in every row, or take the row out"
+                fix = f"{remedy} in every row, or take the row out"
                 raise self.opened.fail(what, fix, at=self.line_of(row))
 
     @property

@@ -204,7 +204,7 @@ def manifest_text(manifest: Manifest) -> bytes:
 
 
 def refuse_shut(place: Path) -> None:
-    """Raise StoreError for a folder that may not be read, and for what lies in one, of which nobody knows whether it is there."""
+    """Raise StoreError for a folder that may not be read, and for what lies in one: nobody can see whether it is there."""
     for one in (*reversed(place.parents), place):
         how, needed = (["-R", "a+rX"], os.R_OK | os.X_OK) if one == place else (["a+x"], os.X_OK)
         if os.path.isdir(one) and not os.access(one, needed, effective_ids=True):  # noqa: PTH112

@@ -377,7 +377,7 @@ def run_cautions(
 ) -> Iterator[Caution]:
     """Say what holds for the trial's runs, whatever is computed from this metric of them.
 
-    A first screen, whose `rows` are these benchmarks of those that were `asked` for, is told of these; `drawn` are the
+    A first screen, whose `rows` are these benchmarks of those that were `asked` for, names these; `drawn` are the
     layouts of variants that sessions built.
     """
     variants = {one.name for one in sides}

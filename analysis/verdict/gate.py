@@ -69,7 +69,7 @@ class MissingBenchmarks:
 
 @dataclass(frozen=True, slots=True)
 class NotCompared:
-    """What stands for the comparison of a candidate of which no run succeeded."""
+    """What stands for the comparison of a candidate without a run that succeeded."""
 
     unit: None = None
     better: None = None

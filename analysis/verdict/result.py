@@ -156,8 +156,8 @@ class Verdict(Result):
     like; None where it was not looked at. `certificate`: The A/A certificate that fits; None where there is none.
     `hosts`: Of a fleet, all its hosts, judged or not. `layouts`: Of the judged variants that each session builds, how
     many layouts they had. `iterations`: What became of the iterations of runs, cell by cell, where some are not judged;
-    of a fleet each host's. `quantile`: Of a metric that is a quantile of another, of which values it is one: those of a
-    session together, or of a run. `way_on`: What may be done with the data now. `whole`, `ratio`: Whether a screen
+    of a fleet each host's. `quantile`: Of a metric that is a quantile of another, the values that it summarises: those of
+    a session together, or of a run. `way_on`: What may be done with the data now. `whole`, `ratio`: Whether a screen
     shows all benchmarks, and speedups instead of per cent.
     """
 

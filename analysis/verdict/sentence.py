@@ -1,4 +1,4 @@
-"""What a line of a comparison says in words: its answer, or why there is none; of which values a quantile is; what is undecided."""
+"""What a line of a comparison says in words: its answer, or why there is none; the values that a quantile summarises; what is undecided."""
 
 from __future__ import annotations
 

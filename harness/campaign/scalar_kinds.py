@@ -114,7 +114,7 @@ def text() -> Scalar:
 def holding(
     holds: Callable[[Any], object], give: Callable[[str], Any] = str
 ) -> Callable[[str], Any]:
-    """Make what parses a text and refuses a value of which something does not hold."""
+    """Make what parses a text and refuses a value that breaks a rule."""
 
     def parse(given: str) -> Any:  # noqa: ANN401 - as `give` gives it
         value = give(given)

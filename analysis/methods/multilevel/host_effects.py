@@ -72,7 +72,7 @@ _NAN = math.nan
 class HostTable:
     """Tables of the shape (hosts, benchmarks), on the log scale; nan where a host has no value.
 
-    `lines` are the hosts' own, None where a host has none. `common` tells of which benchmarks all hosts
+    `lines` are the hosts' own, None where a host has none. `common` are the benchmarks for which all hosts
     have a ratio, `weights` are 0 of the others; `suite` is each host's mean over these, arrays of shape (hosts,). `sessions` are the values
     behind the error of each line, of the candidate and of the baseline, shape (hosts, benchmarks, 2),
     0 where there is none; `suite_sessions` the fewest of those behind the suite's, shape (hosts, 2).

@@ -415,12 +415,12 @@ def over_hosts(
         risk=alpha / 2,
         beside=[line.pvalue_fails for one in beside for line in one.benchmarks],
     )
-    told = _told(like_these, failing)
+    lines = _lines(like_these, failing)
     tests, disagreements = disagreements_of(table, alpha)
     level = HostLevel(
         hosts=table.hosts,
         sessions=sum(one.sessions for one in results.values()),
-        **_told(on_these, failing),
+        **_lines(on_these, failing),
         left_out=tuple(table.benchmarks[k] for k in table.lacking),
         spread={
             name: spread_of(float(logs.std(ddof=1))) if logs.size > 1 else None
@@ -430,7 +430,7 @@ def over_hosts(
         effects=effects_of(table, alpha),
         tests=tests,
         disagreements=tuple(disagreements),
-        more_hosts=more_hosts(like_these, told["benchmarks"], told["these"]),
+        more_hosts=more_hosts(like_these, lines["benchmarks"], lines["these"]),
     )
     return replace(
         first,
@@ -440,20 +440,20 @@ def over_hosts(
         sessions=level.sessions,
         sessions_candidate=sum(one.sessions_candidate for one in results.values()),
         sessions_baseline=sum(one.sessions_baseline for one in results.values()),
-        **told,
+        **lines,
         occasions=None,
         outermost="host",
         dependence=None,
         hosts=level,
         cautions=(
-            *failing_cautions(told["benchmarks"]),
+            *failing_cautions(lines["benchmarks"]),
             *_cautions(table, level),
             *_common_cautions(results),
         ),
     )
 
 
-def _told(level: HostEstimates, failing: Mapping[str, Failing]) -> dict[str, Any]:
+def _lines(level: HostEstimates, failing: Mapping[str, Failing]) -> dict[str, Any]:
     """Give the lines of the benchmarks and of the suite, as a result holds them."""
     lines = benchmark_lines(level, failing)
     suite = bounded_suite(steady_suite(suite_lines(level), lines), lines)
