@@ -507,6 +507,12 @@ def _notes(answer: CompareAnswer) -> Iterator[str]:
             yield f"{one.failed} runs of {one.shown} failed and {left} ({one.how})"
         elif one.times.failed and len(answer.others) > 1:
             yield f"no answer for {one.shown}: {one.failed} runs failed ({one.how})"
+    base = answer.base.times
+    for one in answer.others:
+        gap, there = (one.times.mean or 0.0) - (base.mean or 0.0), one.times.sessions
+        if there < base.sessions and {"faster": gap > 0, "slower": gap < 0}.get(one.word or ""):
+            text = f"{one.shown} has runs in {there} of {counted(base.sessions, 'session')}"
+            yield f"{text}: the last column compares in these, the means do not"
     least = min((one.times.mean for one in answer.commands if one.times.mean), default=_SHORT_S)
     if least < _SHORT_S:
         yield f"a run is {_time(least)}: much of it may be starting a process"

@@ -28,7 +28,7 @@ def compared(synthetic, tmp_path):
         }
         built = synthetic(times, sessions=sessions)
         if change is not None:
-            built.rows[:] = [change(row) for row in built.rows]
+            built.rows[:] = [new for row in built.rows if (new := change(row)) is not None]
         trial = read_trial(built.write(tmp_path / "t"))
         called = names or (None,) * len(commands)
         named = [

@@ -108,6 +108,24 @@ def test_at_most_three_notes(compared, failing):
     assert screen_of(found, notes=("three", "four")).count("note  ") == 3
 
 
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_mean_of_other_sessions_that_contradicts_the_answer_is_noted(compared, noted):
+    """The slower command leaves after three sessions; then the host slows down, or does not."""
+
+    def change(row):
+        slow = 2 if noted and row.session > 3 else 1
+        left = row.session > 3 and row.variant == "v1"
+        return None if left else replace(row, wall_ns=row.wall_ns * slow)
+
+    commands = [("a", 0.1, 0.01), ("b", 0.12, 0.01), ("c", 0.1, 0.01)]
+    told = " ".join(screen_of(compared(commands, change=change), 80).split())
+    assert "19 % more time" in told
+    text = (
+        "note 'b' has runs in 3 of 6 sessions: the last column compares in these, the means do not"
+    )
+    assert (text in told) is noted
+
+
 def test_counters_and_memory_are_columns_where_they_are_asked_for(compared):
     found = compared(GZIPS, counters=True, names=("old", "new"))
     assert screen_of(found).splitlines()[3].split()[-1] == "max_rss"
