@@ -220,15 +220,6 @@ def test_a_permalink_unfolds_what_holds_its_target(browser, page: Path) -> None:
     eventually(browser, "return topawk.open && !topzlib.open")
 
 
-def test_headings_have_permalinks(browser, page: Path) -> None:
-    browser.open(page)
-    found = browser.run(
-        "return [...document.querySelectorAll('.permalink')].map(a => a.getAttribute('href'))"
-    )
-    assert found[:3] == ["#topmore", "#topzlib", "#topawk"]
-    assert len(found) == 6
-
-
 def test_one_metric_at_a_time_or_all(browser, page: Path) -> None:
     browser.open(page)
     seen = "return [...document.querySelectorAll('main h1')].filter(e => e.getClientRects().length).length"

@@ -455,7 +455,8 @@ def test_it_is_whole_and_every_number_of_its_verdict_comes_out(name):
         assert found.identity == hashlib.sha256(file.read("SHA256SUMS")).hexdigest()
     (verdict,) = (one for one in found.analyses if one.name == "verdict")
     # tests of the host dropped runs of the middle rank then, of which odd numbers of runs have one
-    moved = [one.pointer for one in verdict.differences if one.kind == "number"]
+    numbers = [one for one in verdict.differences if one.kind == "number"]
+    moved = [one.pointer for one in numbers if one.grade != "within"]  # of other versions of SciPy
     assert all(re.match("/diagnosis/(host|findings)/", one) for one in moved)
     assert verdict.numbers == verdict.same + verdict.near + len(moved) > 90 + len(moved)
     assert [one.holds for one in found.claims] == [True] * len(found.claims)
