@@ -142,9 +142,9 @@ tools: $(READY)
 	@$(BIN)/python tests/contract/make_venv.py --into .venv-tools \
 	  pyperf pytest-benchmark pandas duckdb pyarrow cffconvert
 
-# One after the other, in a network of their own: servers, loopback, a bounded number of requests.
+# One after the other, in a network of their own: servers, loopback, a bounded number of requests. On a disk: redis counts it.
 gallery: $(READY)
-	$(ALONE) $(BIN)/python -m pytest -q -p no:randomly -m gallery tests/nightly/test_gallery.py $(PYTEST_ARGS)
+	TMPDIR=$${TMPDIR:-/var/tmp} $(ALONE) $(BIN)/python -m pytest -q -p no:randomly -m gallery tests/nightly/test_gallery.py $(PYTEST_ARGS)
 
 # KERNEL=/path/to/vmlinuz names another kernel than the newest in /boot.
 drill-vm: $(READY)
