@@ -300,7 +300,6 @@ class Cell:
     values: Floats
     labels: tuple[str, ...]  # the sessions; one, "", where they are not known
     session: Integers  # the place of each run's session in `labels`
-    block: NDArray[Any] | None = None  # the id of each run's block; None where blocks are not known
 
     def of(self, place: int) -> Floats:
         """Give the runs of one session."""
@@ -342,8 +341,7 @@ def _cell(matrix: PerformanceMatrix, k: int) -> Cell:
     values = matrix.samples[k]
     unknown = np.full(values.size, "")
     labels, session = _numbered(unknown if matrix.sessions is None else matrix.sessions[k])
-    block = None if matrix.blocks is None else matrix.blocks[k]
-    return Cell(values=values, labels=labels, session=session, block=block)
+    return Cell(values=values, labels=labels, session=session)
 
 
 def _numbered(given: NDArray[Any]) -> tuple[tuple[str, ...], Integers]:

@@ -77,16 +77,14 @@ def draw_strip(subject: Subject, sheet: Sheet, benchmark: str) -> Drawing:
         sessions = "" if cell.labels == ("",) else f" in {len(cell.labels)} sessions"
         median, low, high = (quantity(v, unit) for v in (float(np.median(cell.values)), *cell.ends))
         text.append(f"{name}: {cell.values.size} runs{sessions}, median {median}, {low} to {high}")
-        blocks = [None] * cell.values.size if cell.block is None else cell.block.tolist()
         named = [cell.labels[session] or None for session in cell.session.tolist()]
-        runs = zip(named, blocks, cell.values.tolist(), strict=True)
-        rows += [(name, *run) for run in runs]
+        rows += [(name, *run) for run in zip(named, cell.values.tolist(), strict=True)]
     lines = max(min(len(cell.labels), _LINES) for cell in cells.values())
     height = rows_high(sheet, len(cells), 2.4 + 0.55 * lines, 3.5)
     return Drawing(
         alt=f"{metric} of {benchmark}, {better} is better. {'. '.join(text)}.",
         picture=arranged(sheet, [[axes]], height),
-        columns=("variant", "session", "block", f"{metric}_{unit}"),
+        columns=("variant", "session", f"{metric}_{unit}"),
         rows=tuple(rows),
     )
 

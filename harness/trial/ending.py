@@ -364,6 +364,6 @@ class Ending:
             return f"stopped by you {so_far}{kept}{failed}"
         head = f"stopped {so_far}, all kept: {self.reason}"
         if self.unmeasured:
-            verb = "has" if self.unmeasured == 1 else "have"
-            head += f"; {counted(self.unmeasured, 'cell')} {verb} no run that counts"
+            cells = counted(self.unmeasured, "cell")
+            head += f"; over all sessions {cells} without a run that counts"
         return f"{head}{failed}"
