@@ -343,8 +343,10 @@ def _found(rule: MetricRule, text: str, matching: Matching) -> Sequence[object]:
     if rule.regex is not None:
         spans = matching.spans(rule.regex, text)
         for start, end in spans:
+            if start < 0:
+                raise Unparsable(f"{rule.name}: a match of its regex holds no number")
             check_behind(text, start, end, rule.unit)
-        return [None if start < 0 else text[start:end] for start, end in spans]
+        return [text[start:end] for start, end in spans]
     assert rule.json is not None, "a metric has a regex or a JSON path"
     try:
         document = json.loads(text)
@@ -363,7 +365,7 @@ def _number(rule: MetricRule, value: object) -> float:
     except OverflowError:
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raise Unparsable(f"{rule.name}: {repr(value)[:90]} is not a finite number")
+        raise Unparsable(f"{rule.name}: {json.dumps(value)[:90]} is not a finite number")
     return number
 
 

@@ -175,7 +175,7 @@ def test_a_side_without_runs_is_named(matrix, subject) -> None:
     assert "No run counts of old." in [one.text for one in blocks(given, Sentence)]
 
 
-def test_sessions_and_blocks_are_the_matrixs(matrix, subject) -> None:
+def test_sessions_are_the_matrixs(matrix, subject) -> None:
     a, b = matrix("a", {"x": 1.0, "y": 2.0}, seed=2), matrix("b", {"x": 1.0, "y": 2.0})
     judged = subject(a, b)
     assert list(cells_of(judged, "x")) == ["b", "a"]  # the baseline first
@@ -183,14 +183,12 @@ def test_sessions_and_blocks_are_the_matrixs(matrix, subject) -> None:
     assert found.values.tolist() == a.values("y").tolist()
     assert found.labels == ("1", "2", "3", "4", "5")
     assert found.of(2).tolist() == a.values("y")[16:24].tolist()
-    assert found.block is not None
 
 
 def test_unknown_sessions_are_one_without_a_name(matrix, subject) -> None:
     a, b = (matrix(name, {"x": 1.0}, known=False) for name in "ab")
     found = cells_of(subject(a, b), "x")["a"]
     assert found.labels == ("",)
-    assert found.block is None
 
 
 def test_named_sessions_keep_the_order_in_which_they_are_met(matrix, subject) -> None:

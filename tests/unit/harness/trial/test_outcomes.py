@@ -189,11 +189,11 @@ def test_metric_from_stderr_and_json(judge):
         (rule(regex="time: (.*)"), "time: fast", "'fast' is not a finite number"),
         (rule(regex="time: (.*)"), "time: nan", "not a finite number"),
         (rule(regex="time: (.*)"), "time: inf", "not a finite number"),
-        (rule(regex="(x)?y"), "y", "None is not a finite number"),
+        (rule(regex="(x)?y"), "y", "a match of its regex holds no number"),
         (rule(json="t"), "no json", "no JSON"),
         (rule(json="t"), '{"u": 1}', "m: the document has no key 't'"),
         (rule(json="t[*]"), '{"t": []}', "nothing in stdout matches"),
-        (rule(json="t"), '{"t": true}', "True is not a finite number"),
+        (rule(json="t"), '{"t": true}', "true is not a finite number"),
         (rule(json="t"), '{"t": 1e999}', "not a finite number"),
         pytest.param(
             rule(json="t"), f'{{"t": {"1" * 500}}}', "not a finite number", id="long number"
