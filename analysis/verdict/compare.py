@@ -535,10 +535,15 @@ def _table(answer: CompareAnswer, width: int) -> Table:
     for heading in _DISPENSABLE:
         if room() < _GAP + _LEAST_NAME:
             columns.pop(heading, None)
-    names = short_names([one.name for one in answer.commands], max(_LEAST_NAME, room()))
-    left = room() + rest - _GAP - max(map(len, names))
+    head, names = "", [one.name for one in answer.commands]
+    if max(map(len, names)) > max(
+        _LEAST_NAME, room()
+    ):  # parameters' names stand above their values
+        head, names = _heading_of(names)
+    names = short_names(names, max(_LEAST_NAME, room(), len(head)))
+    left = room() + rest - _GAP - max(map(len, (head, *names)))
     heads = (f"against {names[answer.baseline]}", "against 1st") if several else ()
-    columns = {"": names, **columns}
+    columns = {head: names, **columns}
     if answer.others:
         columns[next((one for one in heads if len(one) <= left), " ")] = last
     return Table(
@@ -549,6 +554,15 @@ def _table(answer: CompareAnswer, width: int) -> Table:
         ),
         rows=tuple(zip(*columns.values(), strict=True)),
     )
+
+
+def _heading_of(names: Sequence[str]) -> tuple[str, list[str]]:
+    """Take the heads that all words share out of names like ``size=1 mode=a``; "" where they are no such names."""
+    words = [[word.partition("=") for word in name.split()] for name in names]
+    heads = {tuple(head if sign else "" for head, sign, _ in each) for each in words}
+    if len(heads) > 1 or "" in (found := heads.pop()):
+        return "", [*names]
+    return " ".join(found), [" ".join(value for *_, value in each) for each in words]
 
 
 def _columns(answer: CompareAnswer) -> dict[str, list[str]]:

@@ -78,6 +78,16 @@ def test_means_have_the_digits_that_separate_what_is_decided(compared, means, sh
     assert tuple(row[1] for row in rows if row[:1] in (["a"], ["b"])) == shown
 
 
+def test_heads_that_parameters_share_stand_above_their_values_where_room_is_short(compared):
+    names = [f"mode={mode} size={size}" for mode in ("equal", "notequal") for size in (10, 20)]
+    found = compared([("c", 0.1 * k, 0.01) for k in range(1, 5)], names=names)
+    rows = screen_of(found, 80).splitlines()[3:8]
+    assert [row[:12].rstrip() for row in rows] == [
+        *("mode size", "equal 10", "equal 20", "notequal 10", "notequal 20")
+    ]
+    assert screen_of(found, 120).splitlines()[4].startswith("mode=equal size=10 ")
+
+
 def test_names_stand_without_quotes(compared):
     found = compared(GZIPS, names=("old", "new"))
     assert screen_of(found, short=True) == (
