@@ -7,7 +7,6 @@ import hashlib
 import itertools
 import math
 import re
-import shlex
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -112,7 +111,7 @@ def question_of(request: Request) -> Question:
         what = "GOOD and BAD are missing" if not good else "BAD is missing"
         ends = re.split(r"\.{2,3}", good or "")  # as git writes a range
         two = ends if len(ends) == 2 and all(ends) else [good or "GOOD", "BAD"]
-        raise UsageError(what, good or None, shlex.join(["fairtrial", "bisect", *two]))
+        raise UsageError(what, good or None, command_line(("fairtrial", "bisect", *two)))
     if then is not None and "campaign" not in request.terms and not is_here(then.campaign):
         what = "the campaign of this bisection was moved or removed"
         fix = "put it back with its repository, or begin a new bisection without --resume"
@@ -204,11 +203,12 @@ class Expected:
     run_s: float | None
     seconds: tuple[float, float] | None
     notes: tuple[str, ...]
-    next: tuple[str, ...]
+    words: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        return asdict(self)
+        found = asdict(self)
+        return found | {"next": [command_line(found.pop("words"))]}
 
     def __str__(self) -> str:
         low, high = self.sessions
@@ -233,7 +233,7 @@ class Expected:
         texts.append("")
         for note in self.notes:
             texts += wrapped(f"note  {note}", "", " " * 6, WIDTH)
-        texts += next_lines(tuple(shlex.split(self.next[0])), "nothing was executed")
+        texts += next_lines(self.words, "nothing was executed")
         return "\n".join(texts)
 
 
@@ -270,7 +270,7 @@ def expected(question: Question) -> Expected:
         run_s=run_s,
         seconds=seconds,
         notes=("builds execute what the commits contain, with your rights", *question.notes),
-        next=(command_line(_words(question)),),
+        words=tuple(_words(question)),
     )
 
 

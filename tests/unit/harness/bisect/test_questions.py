@@ -76,18 +76,20 @@ def test_what_is_pasted_after_a_dry_run_asks_the_same(asked, tmp_path):
         warmup_iterations=0,
     )
     _print_t(request.terms["campaign"])
-    (line,) = expected(question_of(request)).next
+    (line,) = expected(question_of(request)).to_dict()["next"]
     assert line == (
         f"fairtrial bisect 'HEAD~2' HEAD --benchmark run --campaign {request.terms['campaign']} --metric t --looks 4,8 "
         "'--work-dir=-w x' --variant other --warmup-iterations 0 --strict"
     )
     plain = replace(question_of(request), request=Request())
-    assert expected(plain).next == ("fairtrial bisect 'HEAD~2' HEAD",)
+    assert expected(plain).to_dict()["next"] == ["fairtrial bisect 'HEAD~2' HEAD"]
+    request.terms["work_dir"] = Path("w\td")
+    assert " --work-dir $'w\\x09d'" in " ".join(str(expected(question_of(request))).split())
     # one that is resumed with more sessions: the line that was to be pasted did not ask for them
     Journal.begin(tmp_path / "one", question_of(asked()).asked).close()
     more = question_of(asked(good=None, bad=None, resume=tmp_path / "one", sessions_max=90))
     words = f"--resume {tmp_path}/one --campaign {more.asked.campaign} --sessions-max 90"
-    assert expected(more).next[0].endswith(words)
+    assert expected(more).to_dict()["next"][0].endswith(words)
     (tmp_path / "app").rename(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="put it back"):
         question_of(asked(good=None, bad=None, campaign=None, resume=tmp_path / "one"))
