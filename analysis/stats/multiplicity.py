@@ -79,15 +79,15 @@ def holm_steps(pvalues: ArrayLike, correction: Correction = "holm") -> Array:
 # --- Looks at sessions while they are measured: when one looks, and what each look may risk.
 #
 # The interval of a look is that of t at a nominal risk, the same at every look, so small that all
-# looks together are wrong with no more than the risk that was asked for ([1]_, [2]_). For session
+# looks together are wrong with no more than the risk that was asked for ([3]_, [4]_). For session
 # differences of one normal law that is exact: t at the looks is free of their scale, so its law was
 # simulated once. Nothing is spent at numbers of sessions that are no looks.
 #
 # References
 # ----------
-# .. [1] S. J. Pocock, "Group sequential methods in the design and analysis of clinical trials",
+# .. [3] S. J. Pocock, "Group sequential methods in the design and analysis of clinical trials",
 #    Biometrika 64, 1977.
-# .. [2] C. Jennison, B. W. Turnbull, "Interim analyses: the repeated confidence interval approach",
+# .. [4] C. Jennison, B. W. Turnbull, "Interim analyses: the repeated confidence interval approach",
 #    Journal of the Royal Statistical Society B 51, 1989.
 
 
