@@ -136,15 +136,11 @@ def latency_cautions(
         metrics.get(metric, {}), "lower", _TIMES.__contains__
     ):
         return
-    rates = (name for name, about in metrics.items() if _is_printed(about, "higher", _is_rate))
-    for rate in rates:
-        if found := _differing(trial, variants, rate, benchmarks):
+    for rate, about in metrics.items():
+        printed = _is_printed(about, "higher", lambda one: one in _RATES or one.endswith(_OVER))
+        if printed and (found := _differing(trial, variants, rate, benchmarks)):
             yield _closed_loop(found, base, rate, metric)
             return
-
-
-def _is_rate(unit: str) -> bool:
-    return unit in _RATES or unit.endswith(_OVER)
 
 
 def _is_printed(about: Mapping[str, str], better: str, kind: Callable[[str], bool]) -> bool:

@@ -303,12 +303,9 @@ def _run_seconds(
     """Look in the earlier trials of the campaign what one run of each benchmark takes, added up."""
     with contextlib.suppress(StoreError):
         for path, _ in trials_in(folder, campaign).found:
-            with contextlib.suppress(StoreError):
+            with contextlib.suppress(StoreError, KeyError):
                 known = read_progress(path).seconds
-                found = [known.get(f"{name}/{variant}") for name in benchmarks]
-                there = [one for one in found if one is not None]
-                if len(there) == len(found):
-                    return math.fsum(there)
+                return math.fsum(known[f"{name}/{variant}"] for name in benchmarks)
     return None
 
 

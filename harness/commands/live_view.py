@@ -516,14 +516,12 @@ class CompareView(OneLineView):
 
     def _watched(self) -> CandidateLook | None:
         """Give the widest undecided candidate, or the leader of several, or the only one."""
-        look = self._look
-        known = [] if look is None else [one for one in look.candidates if one.line is not None]
-        if look is None or not known:
+        if self._look is None:
             return None
-        open_ = [one for one in known if one.word == "undecided"]
-        if open_:
-            return max(open_, key=_width)
-        return next((one for one in known if one.variant == look.leader), known[0])
+        known = [one for one in self._look.candidates if one.line is not None]
+        leading = [one for one in known if one.variant == self._look.leader]
+        undecided = [one for one in known if one.word == "undecided"]
+        return max(undecided, key=_width, default=next(iter([*leading, *known]), None))
 
     def _so_far(self) -> str:
         found = () if self._look is None else self._look.candidates

@@ -172,12 +172,8 @@ def _shown(proposal: Proposal, args: _Options, argv: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _is_root() -> bool:
-    return os.geteuid() == 0
-
-
 def _must_be_root(fix: str) -> None:
-    if not _is_root():
+    if os.geteuid() != 0:
         raise HostError("only root may change settings of the host", None, fix)
 
 

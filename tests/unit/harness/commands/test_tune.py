@@ -24,7 +24,7 @@ def root(monkeypatch):
     """A host of its own, where this process is root."""
     monkeypatch.setattr("harness.tune.tuner.LOOK_S", 0)
     monkeypatch.setattr("harness.tune.tuner.cpus_in_use", lambda: ())
-    monkeypatch.setattr(command, "_is_root", lambda: True)
+    monkeypatch.setattr(command.os, "geteuid", lambda: 0)
     for name in ("SUDO_UID", "PKEXEC_UID", "DOAS_USER"):
         monkeypatch.delenv(name, raising=False)
     with hosts.borrowed(hosts.intel_pstate() | {"run": "EMPTY FOLDER"}) as place:
@@ -142,7 +142,7 @@ def test_a_command_gets_cpus_for_itself_alone(root):
 
 
 def test_only_root_may(root, monkeypatch):
-    monkeypatch.setattr(command, "_is_root", lambda: False)
+    monkeypatch.setattr(command.os, "geteuid", lambda: 1)
     for words in ((), ("--yes",), ("--undo",), ("--yes", "--", "true")):
         code, _, err = execute(*words)
         assert (code, governor(root)) == (3, "powersave")
