@@ -33,8 +33,10 @@ from ..record.trial_files import (
     OUTPUTS,
     RESOLVED,
 )
+from ..words import command_line
 from .runs import Runs, differing
 
+ABSENT = object()  # the value of a setting that a campaign has not
 BOOT_ARGUMENTS = "kernel.boot_arguments"
 _SECTIONS = ("host", "cpu", "memory", "kernel", "tools", "process", "targets", "inputs", "moment")
 _LEFT_OUT = {("kernel", "boot_arguments"), ("process", "cwd")}
@@ -247,7 +249,7 @@ def settings_of(trial: Path) -> Mapping[str, Any]:
 
 
 def is_free_setting(key: str) -> bool:
-    """Tell whether trials of one campaign may differ in a setting, a key with dots of `setting_leaves`."""
+    """Tell whether trials of one campaign may differ in a setting, a key with dots of `setting_changes`."""
     return key in _FREE_SETTINGS or key.startswith("commit.")  # one of each variant
 
 
@@ -277,13 +279,31 @@ def built_each_session(builds: object) -> frozenset[str]:
     )
 
 
-def setting_leaves(value: object, at: str = "") -> Iterator[tuple[str, object]]:
-    """Give the settings below one, each as its key with dots and its value; lists are values."""
-    if isinstance(value, dict) and value:
-        for name, item in value.items():
-            yield from setting_leaves(item, f"{at}.{name}" if at else name)
-    else:
-        yield at, value
+def setting_changes(old: object, new: object, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Give the settings that differ: key with dots, both values; `ABSENT` is that of a side without the key."""
+    old, new = _by_cell(old), _by_cell(new)
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in dict.fromkeys((*old, *new)):
+            below = f"{at}.{name}" if at else str(name)
+            yield from setting_changes(old.get(name, ABSENT), new.get(name, ABSENT), below)
+    elif old != new:
+        yield at, old, new
+
+
+def _by_cell(value: object) -> object:
+    """Make a list of cells, or of variants' builds, an object with a key for each."""
+    if isinstance(value, list) and all(
+        isinstance(x, dict) and "variant" in x for x in value or [0]
+    ):
+        return {f"{x.get('benchmark', '')} / {x['variant']}".lstrip(" /"): x for x in value}
+    return value
+
+
+def setting_text(key: str, value: object) -> str:
+    """Write the value of a setting: a command as a shell takes it, names with commas."""
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return command_line(value) if key.endswith("argv") else ", ".join(value)
+    return "none" if value is None else str(value)
 
 
 def pinned_cpus(trial: Runs) -> tuple[tuple[int, ...] | None, ...]:

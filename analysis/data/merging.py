@@ -53,7 +53,7 @@ from ..record.trial_files import (
 )
 from ..words import apart, command_line
 from .columns import FailedRun
-from .host_record import is_free_setting, setting_leaves
+from .host_record import ABSENT, is_free_setting, setting_changes, setting_text
 from .trial import read_trial
 
 # --- Whether two trials are of one campaign, whatever its seed, its sessions and who may read them.
@@ -66,10 +66,10 @@ _STATED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedCampaign:
-    """What is held against another trial's: fields of the manifest, and all settings that are not free.
+    """What is held against another trial's: fields of the manifest, and all settings.
 
-    `identity` is the rule of the campaign's identity with the identity itself. `settings` maps the keys
-    with dots of ``resolved.json`` to values; None for a trial that does not hold them.
+    `identity` is the rule of the campaign's identity with the identity itself. `settings` are the campaign of
+    ``resolved.json``; None for a trial that does not hold it.
     """
 
     identity: tuple[int, str]
@@ -79,14 +79,12 @@ class StatedCampaign:
     @classmethod
     def of(cls, manifest: Manifest, resolved: Mapping[str, Any] | None) -> StatedCampaign:
         """Take it from a trial; `resolved` is what its campaign came to, None where that is unknown."""
-        leaves = {} if resolved is None else dict(setting_leaves(dict(resolved)))
-        settings = {key: value for key, value in leaves.items() if not is_free_setting(key)}
         data = manifest.to_dict()
         stated = {name: data[name] for name in _STATED}
         # which metrics of meters can be had is the host's, that day
         stated["metrics"] = {k: one for k, one in data["metrics"].items() if "source" not in one}
         identity = (manifest.campaign_identity, manifest.campaign_sha256)
-        return cls(identity=identity, stated=stated, settings=settings if leaves else None)
+        return cls(identity=identity, stated=stated, settings=resolved or None)
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types; `from_dict` makes an equal one of them."""
@@ -114,31 +112,18 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
         if not same:
             yield "their identities (campaign_sha256) differ"
         return
-    for key in dict.fromkeys((*a.settings, *b.settings)):
-        if key not in a.settings or key not in b.settings:
-            # one version of fairtrial has a key that the other lacks: the identity leaves defaults out
-            if not same:
-                yield f"{key} stands in one of them only"
-        elif a.settings[key] != b.settings[key]:
-            yield _differing(key, *_apart(a.settings[key], b.settings[key]))
-
-
-def _apart(a: object, b: object) -> Sequence[object]:
-    """Give what differs in two settings: of lists, such as the builds, the first two objects without what is equal."""
-    pairs = zip(a, b, strict=False) if isinstance(a, list) and isinstance(b, list) else ()
-    for old, new in pairs:
-        if old != new and isinstance(old, dict) and isinstance(new, dict):
-            same = [
-                key
-                for key in old
-                if key not in {"benchmark", "variant"} and old[key] == new.get(key)
-            ]
-            return [{key: one[key] for key in one if key not in same} for one in (old, new)]
-    return a, b
+    for key, old, new in setting_changes(a.settings, b.settings):
+        if is_free_setting(key):
+            continue
+        if old is not ABSENT and new is not ABSENT:
+            yield _differing(key, old, new)
+        elif not same:  # else a version of fairtrial has a key that the other lacks: a default
+            yield f"{key} stands in one of them only"
 
 
 def _differing(name: str, old: object, new: object) -> str:
-    return f"{name} is {' and '.join(apart((str(old), str(new)), 60))}"
+    texts = [setting_text(name, value) for value in (old, new)]
+    return f"{name} is {' and '.join(apart(texts, 60))}"
 
 
 Numbered = TypeVar("Numbered", SessionEnd, GivenUp, IdlePower, FailedRun)

@@ -125,7 +125,7 @@ def imported_campaign(name: str, metric: str, unit: str, better: str) -> StatedC
     return StatedCampaign(identity=(0, ""), stated=stated, settings=None)
 
 
-_RULE = 5  # how values are made: another one makes them anew
+_RULE = 6  # how values are made: another one makes them anew
 _SHARED = ("campaign", "inputs", "host_record")  # often the same in many trials: kept as texts
 _RACE_NS = 2_000_000_000  # what changed so shortly before may change again without a new time
 

@@ -8,7 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.host_record import is_free_setting, not_judged, question_of, setting_leaves, settings_of
+from ..data.host_record import (
+    ABSENT,
+    is_free_setting,
+    not_judged,
+    question_of,
+    setting_changes,
+    settings_of,
+)
 from ..data.iterations import of_one_basis
 from ..data.trial import Trial
 from ..errors import AnalysisError, InsufficientDataError, StoreError
@@ -320,16 +327,16 @@ def _side_of(trial: Trial, label: str, look: LookRisk) -> TrialSide:
 
 def _campaign_changes(old: Trial, new: Trial) -> Iterator[CampaignChange]:
     """Give the keys of the resolved campaigns that differ, in the old one's order."""
-    found = [settings_of(trial.path) for trial in (old, new)]
-    if not all(found):
+    before, after = (settings_of(trial.path) for trial in (old, new))
+    if not before or not after:
         return
-    a, b = (dict(setting_leaves(one)) for one in found)
     m, n = old.manifest, new.manifest
     same = (m.campaign_identity, m.campaign_sha256) == (n.campaign_identity, n.campaign_sha256)
-    for key in dict.fromkeys((*a, *b)):
-        only = None if key in a and key in b else "old" if key in a else "new"
-        if a[key] != b[key] if only is None else not same:
-            yield CampaignChange(key=key, old=a.get(key), new=b.get(key), only=only)
+    for key, *values in setting_changes(before, after):
+        only = "new" if values[0] is ABSENT else "old" if values[1] is ABSENT else None
+        if only is None or not same:
+            a, b = (None if value is ABSENT else value for value in values)
+            yield CampaignChange(key=key, old=a, new=b, only=only)
 
 
 def _same_campaign(

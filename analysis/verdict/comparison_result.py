@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..data.host_record import setting_text
 from ..methods.multilevel.page import looks_text, needed_text
 from ..pages import number_format as figures
 from ..pages.model import Page, Section, Sentence, Table, Value, section, table_of
@@ -370,8 +371,7 @@ def _around(result: TrialComparison) -> Iterator[Section]:
 
 
 def _change(change: CampaignChange, result: TrialComparison) -> str:
-    texts = ["none" if value is None else str(value) for value in (change.old, change.new)]
-    values = apart(texts, _LONG)
+    values = apart([setting_text(change.key, value) for value in (change.old, change.new)], _LONG)
     if change.only is None:
         return f"{change.key}: {' -> '.join(values)}"
     side, value = (result.old, values[0]) if change.only == "old" else (result.new, values[1])

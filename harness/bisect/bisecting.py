@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from analysis.announcing import about
 from analysis.errors import AnalysisError, StoreError, UsageError
@@ -204,11 +204,19 @@ class Expected:
     seconds: tuple[float, float] | None
     notes: tuple[str, ...]
     words: tuple[str, ...]
+    unlisted: ClassVar[frozenset[str]] = frozenset({"words"})  # by JSON
+    derived: ClassVar[tuple[str, ...]] = ("next",)  # which it adds
+
+    @property
+    def next(self) -> list[str]:
+        """The command that carries it out."""
+        return [command_line(self.words)]
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        found = asdict(self)
-        return found | {"next": [command_line(found.pop("words"))]}
+        found = asdict(self) | {"next": self.next}
+        del found["words"]
+        return found
 
     def __str__(self) -> str:
         low, high = self.sessions

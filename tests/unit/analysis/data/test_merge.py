@@ -319,7 +319,7 @@ def test_nights_of_other_commits_are_of_one_campaign(night, tmp_path):
     found = {line["check"] for line in lines(tmp_path / "all" / "findings.jsonl")}
     assert "drift" not in found  # one program under two commits
     other = night(4, campaign=CAMPAIGN | {"commits": {"a": "v1"}}, campaign_sha256="5" * 64)
-    with pytest.raises(StoreError, match=r"commits\.a stands in one of them only"):
+    with pytest.raises(StoreError, match=r": commits stands in one of them only"):
         merge_trials([nights[0], other], tmp_path / "other")
 
 
@@ -335,16 +335,17 @@ def test_nights_that_were_built_at_other_times_are_of_other_campaigns(night, tmp
     for number, keys in enumerate(({"each": "session"}, {"artifacts": ["app"]}), 3):
         with pytest.raises(StoreError) as refused:
             merge_trials([plain, of(number, str(number), **keys)], tmp_path / f"other-{number}")
-        said = f"builds is {{'variant': 'a'}} and { ({'variant': 'a'} | keys) }"
+        said = f"builds.a.{next(iter(keys))} stands in one of them only"
         assert refused.value.what == f"these are trials of different campaigns: {said}"
     layouts = [of(k, "5", each="session", artifacts=["app"]) for k in (5, 6)]
     merge_trials(layouts, tmp_path / "layouts")
 
 
 def test_long_settings_are_shown_where_they_differ(night, tmp_path):
-    stated = [CAMPAIGN | {"cells": [{"argv": ["x" * 99, k]}]} for k in (1, 2)]
+    cell = {"benchmark": "x", "variant": "b", "env": {}}
+    stated = [CAMPAIGN | {"cells": [cell | {"argv": ["x" * 99, str(k)]}]} for k in (1, 2)]
     nights = [night(k, campaign=one, campaign_sha256=f"{k}" * 64) for k, one in enumerate(stated)]
-    with pytest.raises(StoreError, match=r"', 1\]} and .*', 2\]}"):
+    with pytest.raises(StoreError, match=r": cells\.x / b\.argv is x.*… ?x* 1 and x.*x 2\n"):
         merge_trials(nights, tmp_path / "other")
 
 
@@ -474,12 +475,12 @@ def test_another_campaign_is_refused_with_what_differs(night, tmp_path):
     with pytest.raises(StoreError, match=r"protocol\.order is shuffled and sequential"):
         merge_trials([night(1), night(2, campaign=other)], tmp_path / "all")
     listed, none = ({**CAMPAIGN, "builds": given} for given in (["make"], None))
-    with pytest.raises(StoreError, match=r"builds is \['make'\] and None"):
+    with pytest.raises(StoreError, match="builds is make and none"):
         merge_trials([night(5, campaign=listed), night(6, campaign=none)], tmp_path / "all")
     # the identity leaves out what equals the default of then: two versions may hide a difference
     more = {**CAMPAIGN, "isolation": {"nice": 5}}
     nights = [night(3), night(4, campaign=more, campaign_sha256="1" * 64)]
-    with pytest.raises(StoreError, match=r"isolation\.nice stands in one of them only"):
+    with pytest.raises(StoreError, match=": isolation stands in one of them only"):
         merge_trials(nights, tmp_path / "all")
 
 
