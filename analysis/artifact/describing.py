@@ -404,7 +404,7 @@ def _templates() -> jinja2.Environment:
         "md": _safe,
         "ticked": _ticked,
         "size": _size,
-        "time": _time,
+        "time": figures.time_span,
     }
     return found
 
@@ -429,12 +429,6 @@ def _ticked(text: str) -> str:
 
 def _size(size: int) -> str:
     return figures.quantity(float(size), "B")
-
-
-def _time(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 # --- What a packer is asked: its options, and ``bundle.yaml``, what authors say of their work.

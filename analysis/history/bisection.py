@@ -35,6 +35,7 @@ from ..pages.number_format import (
     listed,
     outcome_word,
     significant,
+    time_span,
 )
 from ..pages.result import Result
 from ..record.manifest import BISECTION, NamedCommit, judge_words
@@ -575,17 +576,11 @@ def _took(found: Bisection) -> Iterator[str]:
         "" if found.answer is None else counted(found.runs, "run"),  # they are counted at the end
         counted(found.builds, "commit") + " built",
         f"{len(found.skipped)} skipped" if skipped else "",
-        _time(found.seconds) if found.seconds else "",
+        time_span(found.seconds) if found.seconds else "",
     )
     yield f"{', '.join(filter(None, parts))}; {counted(found.commits, 'commit')} in all"
     if found.path is not None:
         yield f"stored in {found.path}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 # --- A bisection read back from its JSON, as ``bisect.json`` holds it.

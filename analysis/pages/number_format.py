@@ -103,7 +103,9 @@ _SPANS = ((120, 1, "s"), (7_200, 60, "min"), (172_800, 3_600, "h"), (math.inf, 8
 
 
 def time_span(seconds: float) -> str:
-    """Write how long something takes: ``1.2 s``, ``20 s``, ``4.5 min``, ``14 h``, ``7.2 days``."""
+    """Write how long something takes: ``318 ms``, ``1.2 s``, ``20 s``, ``4.5 min``, ``14 h``, ``7.2 days``."""
+    if seconds < 1:
+        return quantity(seconds, "s")
     size, unit = next((size, unit) for end, size, unit in _SPANS if seconds < end)
     value = seconds / size
     return f"{value:.{int(value < 9.95)}f} {unit}"

@@ -170,13 +170,6 @@ def enough(rows: tuple[Any, ...]) -> list[Any]:
     return [*short[-1:], *(row for row in rows if row.runs is not None)]
 
 
-def time_text(seconds: float) -> str:
-    """Write a time as hours from an hour and a half on, then minutes, then seconds."""
-    if seconds >= 5400:
-        return f"{figures.significant(seconds / 3600, 2)} h"
-    return f"{seconds / 60:.0f} min" if seconds >= 100 else figures.quantity(seconds, "s")
-
-
 WIDTH = 0.02  # that is asked for where nothing is: an interval of about 1 % to either side
 COSTS_UNKNOWN = (
     "what a session costs before its first run is not known, and counts as nothing: such a plan has "
@@ -275,7 +268,7 @@ class TrialCosts:
     @property
     def text(self) -> str:
         """Say what a pilot took, after what it is."""
-        run, warmup = time_text(self.block_s), time_text(self.warmup_s)
+        run, warmup = figures.time_span(self.block_s), figures.time_span(self.warmup_s)
         return f"; a run of every cell took {run}, a session's warm-up {warmup}"
 
     def seconds(self, sessions: Any, runs: Any) -> Any:  # noqa: ANN401 - numbers, or arrays of them

@@ -89,7 +89,7 @@ class HostPlan(Sized):
             counts = ((self.hosts, "host"), (self.sessions, "session"), (self.runs, "run"))
             needed = " x ".join(figures.counted(*one) for one in counts)
             if self.seconds is not None and self.elapsed_s is not None:
-                both = map(components.time_text, (self.seconds, self.elapsed_s))
+                both = map(figures.time_span, (self.seconds, self.elapsed_s))
                 needed += ": {} of all hosts, {} side by side".format(*both)
             sure = [self.sure("hosts", "the variance between hosts")]
         pilot = f"from {self.pilot_hosts} hosts with {self.pilot_sessions} sessions"
@@ -101,8 +101,8 @@ class HostPlan(Sized):
             "plans",
             enough(self.table),
             *((name, name) for name in ("hosts", "sessions", "runs")),
-            ("of all hosts", "seconds", components.time_text),
-            ("side by side", "elapsed_s", components.time_text),
+            ("of all hosts", "seconds", figures.time_span),
+            ("side by side", "elapsed_s", figures.time_span),
             components.WIDTH_COLUMN,
             components.DETECTABLE,
         )

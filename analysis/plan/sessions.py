@@ -111,20 +111,20 @@ class SessionPlan(Sized):
         runs = f" of up to {self.max_runs} runs" if self.max_runs > 1 else ""
         needed, sure = f"more than {self.max_sessions} sessions{runs}: measure differently", []
         if self.sessions is not None and self.runs is not None:
-            cost = "" if self.seconds is None else f", {components.time_text(self.seconds)}"
+            cost = "" if self.seconds is None else f", {figures.time_span(self.seconds)}"
             needed = f"{self.sessions} sessions x {figures.counted(self.runs, 'run')}{cost}"
             sure = [self.sure("sessions", "the pilot's variance")]
         pilot = f"from {self.pilot_sessions} sessions x {figures.span(self.pilot_runs)} runs"
         if self.costs is not None:
             pilot += self.costs.text
             if (pause := self.costs.between_s) is not None:
-                pilot += f", {components.time_text(pause)} between two sessions"
+                pilot += f", {figures.time_span(pause)} between two sessions"
         plans = table_of(
             "plans",
             components.enough(self.table),
             ("sessions", "sessions"),
             ("runs", "runs"),
-            ("time", "seconds", components.time_text),
+            ("time", "seconds", figures.time_span),
             components.WIDTH_COLUMN,
             components.DETECTABLE,
         )

@@ -255,11 +255,9 @@ def _sentences(result: TrialComparison) -> Iterator[str]:
         host += f": one machine id has two names ({names}), as after renaming or cloning a machine"
     around = "the environment of at least one is not known"
     if result.environment is not None:
-        count = len(result.environment) or "nothing"
-        things = "" if count == "nothing" else f" thing{'s' * (count != 1)}"
-        around = (
-            f"{count}{things} differ{'s' * (count in (1, 'nothing'))} between their environments"
-        )
+        count = len(result.environment)
+        things = counted(count, "thing") if count else "nothing"
+        around = f"{things} {'differs' if count < 2 else 'differ'} between their environments"
     yield f"{_CAMPAIGN[result.same_campaign]}; {host}; {around}."
 
 

@@ -20,7 +20,7 @@ from analysis.record.run_numbers import Measurement
 from analysis.record.trial_files import Finding, PlannedRun, SessionEnd
 from analysis.words import WIDTH, Name, apart, shown
 
-from ..errors import clock, counted, duration, size, wrapped
+from ..errors import clock, counted, duration, size, took, wrapped
 from ..host.checks import CHECK_NAMES
 from ..trial.ending import runs_with_warmups
 
@@ -500,7 +500,7 @@ class CompareView(OneLineView):
     def line(self, passed: float) -> str:
         """Give the moving line: the interval never falls away, what stands on its right does."""
         width = min(_WIDTH, shutil.get_terminal_size().columns - 1)
-        runs, spent = counted(self._runs, "run"), _seconds(passed)
+        runs, spent = counted(self._runs, "run"), took(passed)
         one = self._watched()
         if one is None:
             return f"measuring{', ' + runs if self._runs else ''}, {spent}"[:width]
@@ -532,7 +532,7 @@ class CompareView(OneLineView):
     def _left(self, passed: float) -> str:
         """Say when it ends: at the look that decides with a chance of 80 %, or at the cap."""
         look = self._look
-        cap = f"stops after {_seconds(self._cap_s)}" if passed < self._cap_s < math.inf else ""
+        cap = f"stops after {took(self._cap_s)}" if passed < self._cap_s < math.inf else ""
         if look is None or look.needed is None or not look.sessions or not self._looked_s:
             return cap
         rest = self._looked_s / look.sessions * look.needed - passed
@@ -547,9 +547,3 @@ def _width(one: CandidateLook) -> float:
     if line is None or line.low is None or line.high is None or line.low <= 0:
         return math.inf
     return line.high / line.low
-
-
-def _seconds(seconds: float) -> str:
-    if seconds >= 120:
-        return f"{seconds / 60:.1f} min"
-    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -88,7 +88,8 @@ KINDS = {
     "p": is_pvalue,
     "r": is_reliability,
     "2^": is_least_p,
-    "q": lambda x: (x,),  # its unit follows it
+    "q": lambda x: (x, 3),  # its unit follows it
+    "t": lambda x: (x, 2),  # a time span
     "%": lambda x: partial(near, value=x, digits=2, scale=100),
     "%1": lambda x: partial(near, value=x, scale=100),
     "%3": lambda x: partial(near, value=x, digits=3, scale=100),
@@ -123,8 +124,8 @@ def fits(text, expected):
     for match, one in zip(found, expected, strict=True):
         token, unit = match.group().strip(), re.match(r" ?([^\s,;]*)", text[match.end() :]).group(1)
         if isinstance(one, tuple):
-            exact, scale = 1 if unit == "min" else 3, 1 / SCALES.get(unit, 1)
-            if not near(token, *one, digits=exact, scale=scale):
+            value, digits = one
+            if not near(token, value, digits=digits, scale=1 / SCALES.get(unit, 1)):
                 return False
         elif not one(token):
             return False
@@ -378,8 +379,8 @@ TABLES = {
     ),
     ("plan", "plans"): lambda d, table: rows(
         ("n:hosts |" if "hosts" in d else "")
-        + "n:sessions | n:runs | q:seconds |"
-        + (" q:elapsed_s |" if "hosts" in d else "")
+        + "n:sessions | n:runs | t:seconds |"
+        + (" t:elapsed_s |" if "hosts" in d else "")
         + " s3:width | d4:detectable",
         planned,
     )(d, table),

@@ -134,8 +134,8 @@ def wins(d, match):
 def costs(d, match):
     runs = [f"n:={x}" for x in sorted(set(d.get("pilot_runs", ())))]
     head = ["n:pilot_hosts" if "hosts" in d else "", "n:pilot_sessions", *runs]
-    between = " q:costs.between_s" * ("between" in match[0])
-    return claims(f"{' '.join(head)} q:costs.block_s q:costs.warmup_s{between}", d)
+    between = " t:costs.between_s" * ("between" in match[0])
+    return claims(f"{' '.join(head)} t:costs.block_s t:costs.warmup_s{between}", d)
 
 
 def quartiles(d, _):
@@ -356,8 +356,8 @@ SAID = {
             lambda d, _: claims(
                 "n:=95 d2:width"
                 + " n:hosts" * ("hosts" in d)
-                + " n:sessions n:runs q:seconds"
-                + " q:elapsed_s" * ("hosts" in d),
+                + " n:sessions n:runs t:seconds"
+                + " t:elapsed_s" * ("hosts" in d),
                 d,
             ),
         ),

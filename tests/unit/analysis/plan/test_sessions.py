@@ -238,9 +238,9 @@ def test_far_from_the_pilot_is_more_than_ten_times_its_runs(runs, told):
 
 
 def test_hours_minutes_and_seconds():
-    wide = TrialCosts(block_s=600.0, warmup_s=60.0, between_s=None, sessions=6, blocks=48)
+    wide = TrialCosts(block_s=900.0, warmup_s=60.0, between_s=None, sessions=6, blocks=48)
     assert " h\n" in str(plan_sessions(*pilot(), costs=wide))
-    assert " min, a session's warm-up 60.0 s" in " ".join(
+    assert " min, a session's warm-up 60 s" in " ".join(
         str(plan_sessions(*pilot(), costs=wide)).split()
     )
 
