@@ -443,7 +443,7 @@ for_s --for TIME  duration
 -w, --warmup N  not_negative
     warm-up runs before measuring (default: only the first try)
 -r, --runs N  positive
-    runs of each command, exactly: no early stop
+    runs of each command, rounded up to equal sessions: no early stop
 -m, --min-runs N  positive
     fewest runs of each command
 -M, --max-runs N  positive

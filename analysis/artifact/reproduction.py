@@ -124,17 +124,20 @@ class Reproduction(Result):
     @property
     def outcome(self) -> Outcome:
         """The worst of what came out; a claim that does not hold counts as a difference."""
-        stopped = {one.command for one in self.results if one.standing == "stopped"}
-        results = [one for one in self.results if one.standing != "stopped"]
-        found = all(one.holds for one in self.documents)
-        claims = [one for one in self.claims if one.command not in stopped]
-        if not (found and all(one.holds for one in results) and all(one.holds for one in claims)):
+        standings = {one.standing for one in self.results}
+        found = all(one.holds for one in (*self.documents, *self.reached(self.claims)))
+        if not found or not standings.isdisjoint({"different", "failed"}):
             return "differs"
-        if stopped:
+        if "stopped" in standings:
             return "unfinished"
-        if not results:
+        if not standings:
             return "nothing stored"
-        return "same bytes" if all(one.standing == "same bytes" for one in results) else "within"
+        return "within" if "within" in standings else "same bytes"
+
+    def reached(self, some: Iterable[Any]) -> list[Any]:
+        """Give those whose command no limit ended."""
+        stopped = {one.command for one in self.results if one.standing == "stopped"}
+        return [one for one in some if one.command not in stopped]
 
     @property
     def exit_code(self) -> int:
@@ -221,32 +224,33 @@ def _answer(found: Reproduction) -> Iterator[str]:
     if found.outcome == "nothing stored":
         yield "no result is stored in it: there is nothing to compute again"
         return
-    if found.analyses:
-        yield f"computed again from its raw rows: {_numbers(found)}"
+    if analyses := found.reached(found.analyses):
+        yield f"computed again from its raw rows: {_numbers(found, analyses)}"
     if found.report is not None:
         yield f"the report {_REPORT[found.report.standing]}"
     others = [one.name for one in found.documents if not one.holds]
     if others:
-        verb = "says" if len(others) == 1 else "say"
-        yield f"{' and '.join(others)} {verb} something else than what comes out"
-    wrong = [str(one.number) for one in found.claims if not one.holds]
+        say = "say" if others[1:] else "says"
+        yield f"{' and '.join(others)} {say} something else than what comes out"
+    claims, many = found.reached(found.claims), counted(len(found.claims), "claim")
+    wrong = [str(one.number) for one in claims if not one.holds]
     if wrong:
-        verb = "does" if len(wrong) == 1 else "do"
-        many = counted(len(found.claims), "claim")
-        yield f"{len(wrong)} of {many} {verb} not hold: {', '.join(wrong)}"
-    elif found.claims:
+        yield f"{len(wrong)} of {many} {'do' if wrong[1:] else 'does'} not hold: {', '.join(wrong)}"
+    elif len(claims) < len(found.claims):
+        yield f"{len(claims)} of {many} looked at: a limit was reached"
+    elif claims:
         yield "all claims hold"
 
 
-def _numbers(found: Reproduction) -> str:
-    numbers, count = found.numbers, counted(len(found.analyses), "stored result")
-    bad = sum(not one.holds for one in found.analyses)
+def _numbers(found: Reproduction, analyses: Sequence[Recomputation]) -> str:
+    numbers, count = found.numbers, counted(len(analyses), "stored result")
+    bad = sum(not one.holds for one in analyses)
     if bad:
         return (
             f"{bad} of {count} {'comes' if bad == 1 else 'come'} out differently; "
             f"{numbers['different']:,} of {numbers['numbers']:,} numbers differ by more than 1e-9"
         )
-    if all(one.standing == "same bytes" for one in found.analyses):
+    if all(one.standing == "same bytes" for one in analyses):
         return f"all {numbers['numbers']:,} numbers of {count} are the same bytes"
     return (
         f"{numbers['same']:,} of {numbers['numbers']:,} numbers of {count} are the same, the other "
@@ -260,11 +264,9 @@ def _claimed(one: ClaimCheck) -> str:
 
 
 def _why(one: ClaimCheck) -> str:
-    if one.holds:
-        return ""
     where = f"{one.value} of fairtrial {line_of(one.command)}"
     moved = "" if one.packed == one.now else f"; {_text(one.packed)} when it was packed"
-    return f"{one.reason + '; ' if one.reason else ''}{where}{moved}"
+    return "" if one.holds else f"{one.reason + '; ' if one.reason else ''}{where}{moved}"
 
 
 def _differences(one: Recomputation) -> Iterator[Block]:
@@ -391,10 +393,8 @@ def compare_documents(
     walk = _DocumentWalk(same_tool)
     if one is None or two is None:
         walk.texts(stored, fresh)
-    elif len(one) == len(two) == 1:
-        walk.values("", one[0], two[0])
     else:
-        walk.values("", one, two)
+        walk.values("", *((one[0], two[0]) if len(one) == len(two) == 1 else (one, two)))
     return Recomputation(
         standing="same bytes" if same_bytes else "different" if walk.wrong else "within",
         numbers=walk.same + walk.near + walk.different,

@@ -321,8 +321,8 @@ def _complete(path: Path) -> MergedPart:
         if manifest.status != "running":
             done = f"it was {manifest.status} after {part.rows} of {manifest.needed} runs"
         what = f"this trial is not complete: {done}"
-        fix = f"finish it first: {command_line(resume_words(str(path), manifest.campaign_path))}"
-        raise StoreError(what, str(path), fix)
+        on = resume_words(str(path), "" if manifest.must_raise else manifest.campaign_path)
+        raise StoreError(what, str(path), f"finish it first: {command_line(on)}")
     if not part.environments:
         raise StoreError("it has no environment of a session", str(path / ENVIRONMENT))
     return part

@@ -320,8 +320,9 @@ def _at_gate(history: History, outcome: Outcome) -> str:
     some = [one for one in history.newest if one.outcome == outcome]
     if undecided and history.gone:
         was = "was" if len(history.gone) == 1 else "were"
+        every = " with every variant" * (len({one.variant for one in history.newest}) > 1)
         return (
-            f"{listed(history.gone, 8)} {was} measured in the nights before, and not in the newest "
+            f"{listed(history.gone, 8)} {was} measured in the nights before, and not{every} in the newest "
             "(--allow-missing, or --since behind the end, accepts that)"
         )
     if not some:

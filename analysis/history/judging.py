@@ -48,11 +48,9 @@ from .judged import (
 from .night_values import Night, Nights, NightSeries, moment_of
 from .sentences import cautions_of
 
-# --- From which night on nights are new: what ``--since`` means in each series, and what is
-# gone from the newest one.
+# --- From which night on nights are new, by ``--since``; and what is gone from the newest one.
 
 
-_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LEAST = 2  # nights with a value, of the 8 before the newest, that a benchmark must have to be gone
 
 
@@ -100,6 +98,10 @@ def since_of(text: str, series: Iterable[NightSeries], now: datetime) -> Since:
     )
 
 
+def _order(night: Night) -> tuple[int, str, str]:
+    return night.number, night.started_at or "", night.trial
+
+
 def _gone(series: Sequence[NightSeries], since: Since | None) -> tuple[dict[str, None], set[int]]:
     """Name the benchmarks that the newest night of their campaign lacks, and the series (by id) that are over.
 
@@ -110,8 +112,7 @@ def _gone(series: Sequence[NightSeries], since: Since | None) -> tuple[dict[str,
     over: set[int] = set()
     for one in going_on:
         together = [other for other in going_on if other.campaign == one.campaign]
-        nights_of = (night for other in together for night in other.values)
-        begun = {night.trial: moment_of(night.started_at) or _EARLIEST for night in nights_of}
+        begun = {night.trial: _order(night) for other in together for night in other.values}
         *before, newest = sorted(begun, key=begun.__getitem__)[-1 - NEWEST :]
         mine = {night.trial for night in one.values}
         held = len(mine.intersection(before))
@@ -447,9 +448,7 @@ def judge_nights(
         for one, changed, p in zip(nights.series, found, raised, strict=True)
     )
     every = {(night.trial, night.path): night for one in nights.series for night in one.values}
-    ordered = sorted(
-        every.values(), key=lambda one: (moment_of(one.started_at) or _EARLIEST, one.trial)
-    )
+    ordered = sorted(every.values(), key=_order)
     named = condition is not None and "" not in allow_missing
     about = ("campaign", "metric", "unit", "better", "baseline")
     history = History(

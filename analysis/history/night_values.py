@@ -74,11 +74,12 @@ class Night:
     the baseline. `host_facts`: The sections host, cpu, memory and kernel of the environment record of
     the first session, and `targets` with the baseline's own alone: a record that `diff` of
     `record.environment_changes` compares with another night's. Of a fleet ``{"hosts": {name: record}}``.
-    `cut`: Whether a time limit ended runs of the candidate, and of the baseline.
+    `cut`: Whether a time limit ended runs of the candidate, and of the baseline. `number`: Its place
+    among all that were read, in the order of time.
     """
 
     unlisted: ClassVar[frozenset[str]] = frozenset(
-        {"baseline_log", "baseline_commit", "host_facts", "cut"}
+        {"baseline_log", "baseline_commit", "host_facts", "cut", "number"}
     )
 
     trial: str
@@ -95,6 +96,7 @@ class Night:
     baseline_commit: str | None = None
     host_facts: Mapping[str, Any] = field(default_factory=dict)
     cut: tuple[bool, bool] = (False, False)
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,7 @@ def series_of(
     """
     rows: dict[_Key, list[tuple[RawNight, Night]]] = {}
     newest: dict[str, KeptTrial] = {}
-    for raw in raws:
+    for number, raw in enumerate(raws):
         first, campaign = raw.first, raw.campaign
         newest.pop(campaign, None)
         newest[campaign] = first
@@ -122,9 +122,8 @@ def series_of(
                 continue
             for benchmark in first.benchmarks:
                 if (night := _night(raw, benchmark, variant, paired=paired)) is not None:
-                    rows.setdefault(_Key(campaign, benchmark, variant, paired), []).append(
-                        (raw, night)
-                    )
+                    own = rows.setdefault(_Key(campaign, benchmark, variant, paired), [])
+                    own.append((raw, replace(night, number=number)))
     campaigns, breaks = list(newest), _Breaks()
 
     def order(key: _Key) -> tuple[float, float, float]:

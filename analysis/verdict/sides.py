@@ -134,15 +134,15 @@ def sides_of(
         what = f"the trial has no run that counts with a value of {metric!r}"
         fix = f"{command_line(('fairtrial', 'status', str(trial.path)))} says "
         if longest := _left_without(trial, metric, trial.measured):
-            what = (
-                f"no run has an iteration of {metric!r} behind those that are left out as warm-up"
-            )
+            what = f"no run has an iteration of {metric!r} behind those left out as warm-up"
             fix = f"leave fewer out with --warmup-iterations: the longest run has {figures.counted(longest, 'iteration')}"
         elif trial.warmup.all() and not trial.outcome.any():
             only = "only warm-up runs, which do not count" if trial.warmup.size else "no run yet"
             what, fix = f"the trial has {only}", f"{fix}how to go on"
         elif trial.measured.any() and not np.isfinite(trial.values(metric)[trial.measured]).any():
             fix = "its host recorded it for no run (fairtrial doctor may say why): name another --metric"
+            if trial.manifest.metrics.get(metric, {}).get("source") == "quantiles":
+                fix = "its runs have too few values for this quantile: name another --metric"
         else:
             fix += "which runs failed, and how"
         raise InsufficientDataError(what, str(trial.path), fix, n=0, needed=1)

@@ -140,7 +140,7 @@ class Preview:
         if left > 0:
             lines.append(f"        and {left} more")
         if self.missing:
-            lines.append(f"missing {self.missing}")
+            lines += f"missing {self.missing}".splitlines()
         for path in self.set_aside:
             lines.append(f"aside   {path} is there, and a metric is read from it: it would be")
             lines.append(f"        renamed to {path.name}.before-TRIAL")
@@ -162,7 +162,7 @@ class Preview:
 
 def _set(line: str) -> list[str]:
     """Set a line in lines that fit a screen, the further ones below its text."""
-    if len(line) <= WIDTH:
+    if len(line) <= WIDTH or line.startswith("  fix:"):
         return [line]
     begin = len(line) - len(line.lstrip())
     return wrapped(line.lstrip(), " " * begin, " " * max(8, begin + 2), WIDTH)

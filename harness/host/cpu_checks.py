@@ -91,7 +91,7 @@ def users(situation: Situation) -> Finding:
     if not others:
         return found("ok", "nobody else is logged in", LOGINS)
     what = f"{counted(others, 'other user')} logged in: they may start something at any time"
-    return found("warn", what, LOGINS, "who  (then agree on when the machine is yours)")
+    return found("warn", what, LOGINS, "who  # then agree on when the machine is yours")
 
 
 @load.during
@@ -306,7 +306,7 @@ def rt_throttle(situation: Situation) -> Finding:
     where = read(path_of("rt_runtime_us"), runtime)
     if runtime < 0 or (period is not None and runtime >= period):
         return found("ok", "real-time work is not limited", where)
-    fix = "sudo sysctl kernel.sched_rt_runtime_us=-1  (a target that never ends then keeps its CPU)"
+    fix = "sudo sysctl kernel.sched_rt_runtime_us=-1  # a target that never ends then keeps its CPU"
     if runtime == 0:
         return found("fail", "real-time work is forbidden", where, fix)
     each = f"{runtime / 1000:g} ms" + (f" in {period / 1000:g} ms" if period else "")

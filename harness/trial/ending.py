@@ -364,6 +364,5 @@ class Ending:
             return f"stopped by you {so_far}{kept}{failed}"
         head = f"stopped {so_far}, all kept: {self.reason}"
         if self.unmeasured:
-            cells = counted(self.unmeasured, "cell")
-            head += f"; over all sessions {cells} without a run that counts"
+            head += f"; no run counts in {counted(self.unmeasured, 'cell')} of all sessions"
         return f"{head}{failed}"

@@ -470,6 +470,21 @@ def test_trials_that_do_not_belong_together_are_refused(night, tmp_path, manifes
     assert sorted(path.name for path in tmp_path.iterdir()) == ["night-1", "night-2"]
 
 
+@pytest.mark.parametrize("must_raise", [None, "protocol.max_runs"])
+def test_what_a_cap_stopped_is_not_told_to_go_on_as_it_is(night, tmp_path, must_raise):
+    (tmp_path / "c.yaml").touch()
+    told = {
+        "status": "stopped",
+        "must_raise": must_raise,
+        "campaign_path": str(tmp_path / "c.yaml"),
+    }
+    with pytest.raises(StoreError) as refused:
+        merge_trials([night(1), night(2, **told)], tmp_path / "all")
+    assert refused.value.fix.startswith(
+        f"finish it first: fairtrial {'status' if must_raise else 'run'} "
+    )
+
+
 def test_another_campaign_is_refused_with_what_differs(night, tmp_path):
     other = {**CAMPAIGN, "protocol": {**CAMPAIGN["protocol"], "order": "sequential"}}
     with pytest.raises(StoreError, match=r"protocol\.order is shuffled and sequential"):

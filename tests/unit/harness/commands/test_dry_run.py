@@ -203,6 +203,12 @@ def test_a_long_line_goes_on_two_blanks_further_in():
     assert _set("short") == ["short"]
 
 
+def test_the_remedy_of_what_is_missing_is_a_line_of_its_own(tmp_path):
+    (tmp_path / "c.yaml").write_text(CAMPAIGN.replace("['true']", "['true'], inputs: [absent]"))
+    _, out, _ = execute("run", tmp_path / "c.yaml", "--dry-run", "--dir", tmp_path)
+    assert "\n  fix: create it\n" in out
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

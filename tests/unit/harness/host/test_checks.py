@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from functools import cache
 
@@ -220,6 +221,7 @@ def test_real_time_throttling_matters_to_fifo_only(runtime, status, words):
     finding = examine(tree, fifo=True)["rt_throttle"]
     assert (finding.status, words in finding.what) == (status, True), finding
     assert examine(tree)["rt_throttle"].status == "ok"
+    assert subprocess.run(["sh", "-nc", finding.fix or ":"], check=False).returncode == 0
 
 
 def gap(cpu, share, count=7):
@@ -265,6 +267,7 @@ def test_the_busiest_programs_are_named_where_something_is_taken():
 def test_who_else_is_logged_in(others, status, words):
     finding = examine(hosts.amd(), others_logged_in=others)["users"]
     assert (finding.status, words in finding.what) == (status, True), finding
+    assert subprocess.run(["sh", "-nc", finding.fix or ":"], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_quiet_keeps_one_line(stage, slow_setup):
     said = " ".join(said.split())
     assert "stopped after 0 of 6 runs" in said
     assert "the time cap of 2 s was reached" in said
-    assert "over all sessions 2 cells without a run that counts" in said
+    assert "no run counts in 2 cells of all sessions" in said
 
 
 # --- the command that goes on ----------------------------------------------------------------

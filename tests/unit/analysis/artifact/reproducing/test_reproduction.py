@@ -471,6 +471,9 @@ def test_what_a_limit_ended_is_neither_right_nor_wrong(bundle, limits, monkeypat
     assert "bundle-limit" in [one.code for one in found.cautions]
     assert (found.outcome, found.exit_code) == ("unfinished", 7)
     assert [one.holds for one in found.claims] == [None, None]
+    assert "0 of 2 claims looked at: a limit was reached" in str(found)
+    assert "come out differently" not in str(found)
+    assert "not hold" not in str(found)
 
 
 def test_what_differs_is_said_though_a_limit_ended_the_rest(bundle, monkeypatch):

@@ -13,6 +13,7 @@ import pytest
 
 from analysis.data.iterations import RunValues, merged_quantile, of_one_basis, thinned_quantile
 from analysis.data.trial import read_trial
+from analysis.errors import InsufficientDataError
 from analysis.importers.reader import Reading, read_sides
 from analysis.methods.multilevel.compare import multilevel
 from analysis.verdict.gate import gate
@@ -51,6 +52,12 @@ def trial(synthetic, tmp_path):
         return read_trial(made.write(tmp_path / name))
 
     return make
+
+
+def test_a_quantile_of_too_few_values_is_not_put_on_the_host(trial):
+    with pytest.raises(InsufficientDataError) as refused:
+        judge(trial({"a": 3, "b": 3}), metric="t.p75")
+    assert refused.value.fix.startswith("its runs have too few values for this quantile")
 
 
 @pytest.mark.parametrize("counted", [False, True])

@@ -174,7 +174,7 @@ def test_a_run_that_has_no_iteration_behind_its_warm_up_counts_as_without_it():
     made = trial(shorter, override=20)
     told = [one.text for one in judge(made, metric="t").cautions if one.code == "no-iteration-left"]
     assert "1 run printed no more iterations of t than are left out" in told[0]
-    with pytest.raises(InsufficientDataError, match="behind those that are left out") as said:
+    with pytest.raises(InsufficientDataError, match="behind those left out") as said:
         judge(trial(override=ITERATIONS), metric="t")
     assert said.value.fix.endswith("the longest run has 120 iterations")
     of_one = trial(lambda values, variant, _: values[: 20 if variant else None], override=20)

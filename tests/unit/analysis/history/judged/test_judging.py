@@ -437,6 +437,14 @@ def test_a_gate_does_not_pass_what_is_gone_from_the_newest_night(left, since, al
     assert judge_nights(nights).gone == ()
 
 
+def test_a_benchmark_of_which_the_newest_night_lacks_a_variant_is_not_said_to_lack_it():
+    nights = nights_of(series(noise(60)), series(noise(59, 2), variant="other"))
+    said = judge_nights(nights, gate="slower>9%").sentence
+    assert (
+        "text was measured in the nights before, and not with every variant in the newest" in said
+    )
+
+
 @pytest.mark.parametrize(("left", "since"), [(9, None), (30, None), (3, "2026-11-20")])
 def test_a_benchmark_that_no_newer_night_holds_is_not_at_the_gate(left, since):
     # authority: STOP, PASS and OPEN are about the newest nights, or those since a night behind its end

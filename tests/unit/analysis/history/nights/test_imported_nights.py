@@ -11,6 +11,7 @@ import pytest
 
 from analysis.errors import FairtrialError, InsufficientDataError, UsageError
 from analysis.history import nights
+from analysis.history.judging import judge_nights
 from analysis.history.night_values import date_in, first_date
 from analysis.history.nights import read_nights
 from analysis.importers.reader import open_trial
@@ -169,6 +170,18 @@ def test_a_hook_that_names_another_repository_does_not_change_the_order(
     place = files({f"make-{commits[k][:10]}.json": hyperfine(1 + k) for k in (2, 0)})
     (series,) = [one for one in read_nights([place]).series if one.metric == "time"]
     assert [n.commit for n in series.values] == [commits[k][:10] for k in (0, 2)]
+
+
+@pytest.mark.parametrize(("night", "gone"), [(1, ()), (4, ("fib",))])
+def test_the_newest_night_is_the_last_commit_whatever_earlier_one_a_series_lacks(
+    files, repository, monkeypatch, night, gone
+):
+    folder, commits = repository
+    monkeypatch.chdir(folder)
+    made = {f"{commit[:10]}.json": pyperf(1.0) for commit in commits}
+    made[f"{commits[night][:10]}.json"]["benchmarks"].pop(0)
+    history = judge_nights(read_nights([files(made)]), gate="slower>2%")
+    assert (history.gone, history.outcome) == (gone, "undecided")
 
 
 @pytest.mark.parametrize("where", ["elsewhere", "other commits", "no git"])
