@@ -243,14 +243,12 @@ def _sentences(result: TrialComparison) -> Iterator[str]:
         sides = " against ".join(apart((one.variant, one.baseline), _NAME))
         word = f"{_SAID.get(one.word, one.word)}; " * (len(result.candidates) > 1)
         yield f"{sides}: {word}{_counts(one)}."
-    host, names = (
-        "whether one machine measured both is not known",
-        f"{result.old.host}, {result.new.host}",
-    )
-    if result.same_host is not None:
+    names = f"{result.old.host}, {result.new.host}"
+    host = "whether one machine measured both is not known"
+    if result.same_host:
+        host = f"one machine measured both ({result.new.host})"
+    elif result.same_host is not None:
         host = f"two machines measured them ({names})"
-        if result.same_host:
-            host = f"one machine measured both ({result.new.host})"
     elif result.old.host_id == result.new.host_id is not None:
         host += f": one machine id has two names ({names}), as after renaming or cloning a machine"
     around = "the environment of at least one is not known"
