@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.data.host_record import (
+    ABSENT,
     HostNote,
     builds_each_session,
     campaign_text,
@@ -17,6 +18,8 @@ from analysis.data.host_record import (
     read_environments,
     read_excerpt,
     read_notes,
+    setting_changes,
+    setting_text,
     settings_of,
     without_homes,
 )
@@ -276,3 +279,24 @@ def test_the_variants_that_each_session_builds(tmp_path):
     for odd in ({}, {"builds": 3}, {"builds": [3, {"each": "session"}]}):
         (tmp_path / RESOLVED).write_text(json.dumps({"campaign": odd}))
         assert builds_each_session(tmp_path) == frozenset()
+
+
+def test_settings_that_differ_are_named_by_cell_and_key():
+    def campaign(tip, **more):
+        both = {"old": ["a", "b c"], "tip": tip}
+        cells = [{"benchmark": "x", "variant": v, "argv": argv} for v, argv in both.items()]
+        return {"cells": cells, "judge": ["wall"], "energy": False} | more
+
+    second = campaign(["a", "d"], energy=True, builds=[{"variant": "tip"}])
+    found = list(setting_changes(campaign(["a", "b c"]), second))
+    assert found == [
+        ("cells.x / tip.argv", ["a", "b c"], ["a", "d"]),
+        ("energy", False, True),
+        ("builds", ABSENT, {"tip": {"variant": "tip"}}),
+    ]
+    texts = [setting_text(key, old) for key, old, _ in found[:2]]
+    assert texts == ["a 'b c'", "false"]
+    assert (setting_text("judge", ["wall", "user"]), setting_text("stop", None)) == (
+        "wall, user",
+        "none",
+    )
