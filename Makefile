@@ -6,7 +6,7 @@
 # make near        the tests that import what changed since main, the nearest first
 # make accept      writes stored screens, answers and generated files anew, and shows which changed
 # make host        does it work on this machine? A row a thing: held, not to be had, or differs
-# make drill       kills, faults, full disks, damage: half an hour, and writes docs/drills.md anew
+# make drill       kills, faults, full disks, damage: an hour, and writes docs/drills.md anew
 # make nightly     browsers, tools of others, Dask, pip, recipes, the gallery, the lowest versions
 # make flake       whole runs of `make test` and many of its processes, idle and on a busy machine: a table
 # make search      the property tests with other examples than those that `make test` always makes

@@ -18,7 +18,7 @@ from analysis.version import VERSION
 
 from ..campaign.cells import SessionBuilds, layout_seed
 from ..campaign.model import LAYOUT_SEED, Campaign, Cell, Command, filled
-from ..errors import HostError
+from ..errors import HostError, size
 from ..host.activity import Host
 from ..host.checks import check_before, fatal_findings
 from ..host.executables import VariantCommit, describe_inputs
@@ -247,7 +247,7 @@ def prepare(
         prepared.require(prepared.findings)
         if free < needed:
             raise StoreError(
-                f"{free / 1e6:.0f} MB are free, and this trial may need {needed / 1e6:.0f} MB",
+                f"{size(free)} are free, and this trial may need {size(needed)}",
                 str(folder),
                 "free some space, choose another folder with --dir DIR, or lower "
                 "isolation.kept_outputs, the most that is kept of what runs write",

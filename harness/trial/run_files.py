@@ -33,6 +33,7 @@ from analysis.record.shapes import (
 from analysis.record.trial_files import ENVIRONMENT, MEASUREMENTS, Finding, PlannedRun, warning
 
 from ..campaign.distributions import Distribution, is_distribution, quantiles_of
+from ..errors import counted, size
 from ..host.executables import digest_of, signature_of
 from .folder import give_to_owner, mode_of_files, open_inside, storing
 
@@ -99,11 +100,11 @@ class RunValues:
             for (benchmark, variant, name, share), few in self._few.items()
         ]
         if self._dropped:
-            count, size = len(self._dropped), sum(self._dropped)
+            runs = counted(len(self._dropped), "run")
             found.append(
                 warning(
                     "kept-samples",
-                    f"the values of {count} run{'s' * (count > 1)} ({size / 1e6:.1f} MB) were not kept: the "
+                    f"the values of {runs} ({size(sum(self._dropped))}) were not kept: the "
                     "cap of isolation.kept_outputs is reached; their means and quantiles are stored",
                     "isolation.kept_outputs",
                     "raise isolation.kept_outputs, if more than the mean and the quantiles of each run is wanted",
@@ -486,11 +487,13 @@ class Spools:
         """Say how much was not kept, if anything was not."""
         if not self._dropped:
             return None
-        count, size = len(self._dropped), sum(self._dropped)
+        outputs, verb = (
+            counted(len(self._dropped), "output"),
+            "were" if self._dropped[1:] else "was",
+        )
         return warning(
             "kept-outputs",
-            f"{count} output{'s' * (count > 1)} of runs ({size / 1e6:.1f} MB) "
-            f"{'were' if count > 1 else 'was'} not kept: the cap of {self._most / 1e6:g} MB is reached",
+            f"{outputs} of runs ({size(sum(self._dropped))}) {verb} not kept: the cap of {size(self._most)} is reached",
             "isolation.kept_outputs",
             "look at those that are kept first; for more, raise isolation.kept_outputs",
             "what failing runs write would fill the disk",

@@ -342,7 +342,7 @@ def test_outputs_beyond_the_cap_are_dropped_and_counted(spools, outputs):
     assert kept == [True, True, False, False, True]
     assert names(outputs) == {"0000.stdout", "0001.stdout", "0004.stdout"}
     finding = caught.finding()
-    assert finding.what.startswith("2 outputs of runs (0.0 MB) were not kept")
+    assert finding.what == ("2 outputs of runs (200 B) were not kept: the cap of 250 B is reached")
     assert finding.where == "isolation.kept_outputs"
 
 
