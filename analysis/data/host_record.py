@@ -303,8 +303,8 @@ def setting_text(key: str, value: object) -> str:
     """Write the value of a setting: a command as a shell takes it, names with commas."""
     if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
         return command_line(value) if key.endswith("argv") else ", ".join(value)
-    text = "none" if value is None else json.dumps(value, ensure_ascii=False, default=str)
-    return value if isinstance(value, str) else text
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return "none" if value is None else text
 
 
 def pinned_cpus(trial: Runs) -> tuple[tuple[int, ...] | None, ...]:

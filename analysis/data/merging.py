@@ -112,9 +112,8 @@ def campaign_differences(a: StatedCampaign, b: StatedCampaign) -> Iterator[str]:
         if not same:
             yield "their identities (campaign_sha256) differ"
         return
-    for key, old, new in setting_changes(a.settings, b.settings):
-        if is_free_setting(key):
-            continue
+    found = setting_changes(a.settings, b.settings)
+    for key, old, new in (one for one in found if not is_free_setting(one[0])):
         if old is not ABSENT and new is not ABSENT:
             yield _differing(key, old, new)
         elif not same:  # else a version of fairtrial has a key that the other lacks: a default

@@ -328,11 +328,9 @@ def _side_of(trial: Trial, label: str, look: LookRisk) -> TrialSide:
 def _campaign_changes(old: Trial, new: Trial) -> Iterator[CampaignChange]:
     """Give the keys of the resolved campaigns that differ, in the old one's order."""
     before, after = (settings_of(trial.path) for trial in (old, new))
-    if not before or not after:
-        return
     m, n = old.manifest, new.manifest
     same = (m.campaign_identity, m.campaign_sha256) == (n.campaign_identity, n.campaign_sha256)
-    for key, *values in setting_changes(before, after):
+    for key, *values in setting_changes(before, after) if before and after else ():
         only = "new" if values[0] is ABSENT else "old" if values[1] is ABSENT else None
         if only is None or not same:
             a, b = (None if value is ABSENT else value for value in values)

@@ -214,9 +214,8 @@ class Expected:
 
     def to_dict(self) -> dict[str, Any]:
         """Give it as JSON types."""
-        found = asdict(self) | {"next": self.next}
-        del found["words"]
-        return found
+        known = {name: value for name, value in asdict(self).items() if name != "words"}
+        return known | {"next": self.next}
 
     def __str__(self) -> str:
         low, high = self.sessions
