@@ -158,14 +158,12 @@ def test_a_disk_that_is_too_small_is_refused_with_both_sizes(
 ):
     lean = {"isolation": isolation(kept_outputs_bytes=0)}
     free_space(monkeypatch, 5_000_000)
-    with pytest.raises(
-        StoreError, match="5 MB are free, and this trial may need 16.8 MB"
-    ) as caught:
+    with pytest.raises(StoreError, match=r"5 MB are free, .* need 16\.8 MB") as caught:
         ready(campaign(**lean))
     assert "--dir" in caught.value.fix
     free_space(monkeypatch, 20_000_000)
     assert found(ready(campaign(**lean)), "disk")[0].status == "warn"
-    with pytest.raises(StoreError, match="may need 64.8 MB"):
+    with pytest.raises(StoreError, match=r"may need 64\.8 MB"):
         ready(campaign(runs=1000, **lean), sessions=10)
 
 
